@@ -76,7 +76,7 @@ class _Domains:
     def names(self) -> list[str]:
         return domain_names()
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: object = None) -> Domain:
         return load_domain(name, self._data) if self._data else load_domain(name)
 
 

@@ -18,7 +18,9 @@ from ..settings import changed_values, declared, flag, integer, names, option, o
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
+    from ..environment import DomainSpec
     from ..models import Message, Simulation
     from ..settings import Option
     from .calls import columns_of, measured_by, recorded_in
@@ -185,6 +187,8 @@ class Capability:
         title: What reports call it; by default its name.
         attempts: Returns the most attempts of a trial, given the settings; by default one.
         check: Raises a ``ValueError`` for settings that do not fit a run. Called once, after collection.
+        domain: Returns the declaration that a run has instead of that of a domain, given the settings, the declaration,
+            and the folder of ``--tau-data`` or None. Commands that read the run use the same.
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
@@ -216,6 +220,7 @@ class Capability:
     title: str = ""
     attempts: Callable[[Any], int] | None = None
     check: Callable[[Any, RunView], None] | None = None
+    domain: Callable[[Any, DomainSpec, Path | None], DomainSpec] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
     hooks: Callable[[Any, Any], object | None] | None = None
     fixtures: Callable[[], object] | None = None

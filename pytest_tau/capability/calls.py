@@ -6,6 +6,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import ConfigurationError
 from ..models.json_values import not_json
 from ..settings import changed_values
 from . import PROBLEM, FactColumn
@@ -14,7 +15,9 @@ from .views import Detail, Finding, LateDetail, Measured, PageBlock, TaskBlock, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
+    from ..environment import DomainSpec
     from ..models import Simulation
     from . import ActiveCapability, Capability
 
@@ -288,6 +291,35 @@ def recorded_in(info: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     found = info.get("capabilities")
     stored = found.items() if isinstance(found, dict) else ()
     return {name: each for name, each in stored if isinstance(each, dict)}
+
+
+def changing_domains(run: Mapping[str, Any], capabilities: Iterable[Capability]) -> tuple[ActiveCapability, ...]:
+    """Return the capabilities of a stored run that change its domains, with the settings that it has recorded.
+
+    Args:
+        run: The manifest of the run.
+        capabilities: The capabilities that are known.
+
+    Raises:
+        ConfigurationError: The settings of one are of another version.
+    """
+    stored = {name: entry.get("settings") for name, entry in recorded_in(run).items()}
+    active = []
+    for each in capabilities:
+        if each.domain is not None and (settings := stored.get(each.name)):
+            try:
+                active.append(each.with_settings(**settings))
+            except TypeError as error:
+                raise ConfigurationError(f"the run has other settings of {each.label}: {error}") from None
+    return tuple(active)
+
+
+def spec_in_run(spec: DomainSpec, data_dir: Path | None, active: Iterable[ActiveCapability]) -> DomainSpec:
+    """Return the declaration of a domain as a run with these capabilities has it."""
+    for each in active:
+        if each.capability.domain is not None:
+            spec = each.capability.domain(each.settings, spec, data_dir)
+    return spec
 
 
 def _column(stored: Any) -> FactColumn | None:

@@ -14,15 +14,17 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..domains import domain_names, load_domain
+from ..capability.calls import changing_domains, spec_in_run
+from ..domains import domain_names, domain_spec, load_domain
 from ..errors import ConfigurationError, TauError, unknown_name
 from .options import add_options
 from .output import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ..capability import ActiveCapability, Capability
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..settings import Option
@@ -102,11 +104,13 @@ class Provided(NamedTuple):
         domains: Domains by name.
         evaluators: Reward components.
         selected: The names of the domains that the settings select (``tau_domain``).
+        capabilities: The capabilities, bundled and installed ones included.
     """
 
     domains: dict[str, DomainSpec]
     evaluators: tuple[Evaluator, ...]
     selected: tuple[str, ...]
+    capabilities: tuple[Capability, ...]
 
 
 class Project:
@@ -129,7 +133,8 @@ class Project:
                 raise ConfigurationError(f"--rootdir: expected a folder, got {rootdir}")
             self._arguments += ["--rootdir", rootdir, rootdir]
         self._arguments += files
-        self._domains: dict[str, Domain] = {}
+        #: By name, and by what a stored run has changed of them.
+        self._domains: dict[tuple[str, tuple[ActiveCapability, ...]], Domain] = {}
 
     def names(self) -> list[str]:
         """Return the names of all domains, sorted: those of the project and the installed ones."""
@@ -147,20 +152,27 @@ class Project:
         """Return the names of the domains that have their bundled data."""
         return frozenset() if self._data else frozenset(self.names()) - {*self.own_names()}
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: Mapping[str, Any] | None = None) -> Domain:
         """Return a domain; one of the project takes precedence over an installed one.
+
+        Args:
+            name: Its name.
+            run: The manifest of the stored run that it is loaded for; None for none.
 
         Raises:
             ConfigurationError: There is no domain of this name, its data is missing, or the plugins cannot be loaded.
         """
-        if name not in self._domains:
-            own_domains = self._provided.domains
-            if name not in own_domains and name not in self._installed:
-                raise ConfigurationError(unknown_name("domain", name, self.names()))
-            self._domains[name] = (
-                own_domains[name].load(self._data) if name in own_domains else load_domain(name, self._data)
-            )
-        return self._domains[name]
+        own_domains = self._provided.domains
+        if name not in own_domains and name not in self._installed:
+            raise ConfigurationError(unknown_name("domain", name, self.names()))
+        changing = changing_domains(run or {}, self._provided.capabilities)
+        if (name, changing) not in self._domains:
+            if changing:
+                loaded = spec_in_run(own_domains.get(name) or domain_spec(name), self._data, changing).load(self._data)
+            else:
+                loaded = own_domains[name].load(self._data) if name in own_domains else load_domain(name, self._data)
+            self._domains[name, changing] = loaded
+        return self._domains[name, changing]
 
     @functools.cached_property
     def _installed(self) -> list[str]:

@@ -348,10 +348,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def pytest_tau_provided(config: pytest.Config) -> Any:
-    """Return the domains by name, the evaluators, and the names of the selected domains."""
+    """Return the domains by name, the evaluators, the names of the selected domains, and the capabilities."""
     from .hook_calls import domains_of_plugins, evaluators_of_plugins
 
-    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config)
+    found = capabilities.capabilities_of(config)
+    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config), found
 
 
 def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:

@@ -15,7 +15,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from ..capability import Capability
     from ..capability.runs import RunTask
@@ -39,21 +38,6 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
 
     Returns:
         Domains, or None. They take precedence over installed domains of the same name.
-    """
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_edit_domain(config: pytest.Config, domain: DomainSpec, data_dir: Path | None) -> DomainSpec | None:
-    """Replace the declaration of a domain; first result. Called once in each process for each domain that is loaded.
-
-    Args:
-        config: pytest's configuration.
-        domain: The declaration.
-        data_dir: The folder of ``--tau-data``; None for the domain's own data.
-
-    Returns:
-        The declaration that the run has instead, or None to let the next plugin decide. A ``ConfigurationError`` is an
-        error of the settings.
     """
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
     from ..analysis.summary import DomainSummary
+    from ..capability import Capability
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
     from ..runs.record import TrialRecord
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 @pytest.hookspec(firstresult=True)
 def pytest_tau_provided(
     config: pytest.Config,
-) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]] | None:
+) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...], tuple[Capability, ...]] | None:
     """Return what plugins and settings provide; first result. Called by the command ``tau``.
 
     Returns:
-        The domains by name, the evaluators, and the names of the domains that the settings select.
+        The domains by name, the evaluators, the names of the domains that the settings select, and the capabilities.
 
     Raises:
         pytest.UsageError: A plugin raised an exception, or returned something else.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ConfigurationError
 from ..models import AssistantMessage, calls_in
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain
@@ -23,8 +23,12 @@ class DomainSource(Protocol):
         """Return the name of every domain."""
         ...
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: Mapping[str, Any] | None = None) -> Domain:
         """Return a domain.
+
+        Args:
+            name: Its name.
+            run: The manifest of the stored run that it is loaded for, which may have changed it; None for none.
 
         Raises:
             ConfigurationError: There is no domain of this name, or its data is missing.

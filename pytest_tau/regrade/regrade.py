@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..capability import judged_messages
 from ..diagnosis.attribution import annotate_failure
@@ -20,6 +20,7 @@ from ..policy.check import SILENT
 from ..runs.groups import Group
 from ..runs.jsonl import read_tests
 from ..runs.layout import simulation_files
+from ..runs.manifest import read_manifest
 from ..runs.results.entries import StoredSimulation, Unreadable
 from ..runs.results.files import ResultFile
 from .comparing import TaskFinder, comparable_reward, other_criteria
@@ -28,7 +29,7 @@ from .replay_diff import call_on_other_data, replay
 from .result import ERRORS, EXCLUDED, REPLACED, FileReport, Regraded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain, Environment
@@ -106,35 +107,40 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSou
     report = FileReport(path, file.kind, only_notable=settings.only_notable)
     problems = list(file.problems)
     domain: Domain | None = None
+    run: dict[str, Any] = {}
     if not file.size:
         problems = problems or [Unreadable("the file", "has no simulations")]
     else:
         try:
-            report.domain, domain = _domain(file, settings, domains)
+            run = read_manifest(path.parent) if path in simulation_files(path.parent) else file.header
+            report.domain, domain = _domain(file, settings, domains, run)
         except ConfigurationError as error:
             problems.append(Unreadable(f"all {file.size} simulations", str(error)))
     report.unreadable += problems if part.number == 0 else []
     if domain is not None:
-        await _regrade(file, domain, settings, domains, part, report)
+
+        def load(name: str) -> Domain:
+            return domain if name == report.domain else domains.load(name, run)
+
+        await _regrade(file, load, settings, part, report)
     return report
 
 
 async def _regrade(
-    file: ResultFile, domain: Domain, settings: RegradeSettings, domains: DomainSource, part: Part, report: FileReport
+    file: ResultFile, load: Callable[[str], Domain], settings: RegradeSettings, part: Part, report: FileReport
 ) -> None:
     # A run of several domains keeps their simulations in one file, each with its domain's name.
-    own_name = report.domain or domain.name
-    regraders = {own_name: _Regrader(domain, settings, file.tasks, solo=file.solo)}
+    regraders: dict[str, _Regrader] = {}
     positions, later = part.positions(file.size), _tests_of_later_files(file.path)
     for position, run in enumerate(file.simulations(positions), positions.start):
         if isinstance(run, Unreadable):
             report.unreadable.append(run)
             continue
-        name = own_name if settings.domain or run.domain is None else run.domain
+        name = (None if settings.domain else run.domain) or report.domain or ""
         replaced = bool(run.test) and (run.test in later or file.last.get(run.test, position) != position)
         try:
             if name not in regraders:
-                regraders[name] = _Regrader(domains.load(name), settings, file.tasks, solo=file.solo)
+                regraders[name] = _Regrader(load(name), settings, file.tasks, solo=file.solo)
             foreign = file.kind != ResultFile.kind and not run.test
             if foreign and name in settings.bundled and (call := regraders[name].call_on_other_data(run)):
                 report.other_data = f"{run.entry}: {call}"
@@ -152,7 +158,9 @@ def _tests_of_later_files(path: Path) -> set[str]:
     return {test for file in later for test, _, _ in read_tests(file)}
 
 
-def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) -> tuple[str, Domain]:
+def _domain(
+    file: ResultFile, settings: RegradeSettings, domains: DomainSource, run: Mapping[str, Any]
+) -> tuple[str, Domain]:
     name = settings.domain or file.domain or recognise_domain(file.called, domains)
     if name is None:
         raise ConfigurationError(
@@ -160,7 +168,7 @@ def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) 
             f"simulations on that domain (known: {', '.join(domains.names())})"
         )
     try:
-        return name, domains.load(name)
+        return name, domains.load(name, run)
     except ConfigurationError as error:
         raise ConfigurationError(
             f"{error}; --domain NAME grades all of the file's simulations on that domain"

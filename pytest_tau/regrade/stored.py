@@ -85,7 +85,7 @@ class StoredTrials:
             ConfigurationError: The run was made on other data than the domain has, or there is no such domain.
         """
         try:
-            domain = self._load(name)
+            domain = self._load(name, run)
             task, content = self._task(trial, domain)
             if name in self._bundled and not trial.test and (run.shown, name) not in self._checked:
                 self._checked.add((run.shown, name))
@@ -101,13 +101,13 @@ class StoredTrials:
         """Note that a simulation of a run cannot be used."""
         self.problems[f"{run.name}: {str(error).splitlines()[0]}"] += 1
 
-    def _load(self, name: str) -> Domain:
+    def _load(self, name: str, run: Run) -> Domain:
         if not name:
             raise ConfigurationError(
                 "the file names no domain and its calls do not identify one; add --domain NAME "
                 f"(known: {', '.join(self._domains.names())})"
             )
-        return self._domains.load(name)
+        return self._domains.load(name, run.info)
 
     def _task(self, trial: StoredTrial, domain: Domain) -> tuple[Task, str]:
         task = trial.task

@@ -68,7 +68,7 @@ class Blamer:
         if not name:
             return "the domain is not known"
         try:
-            return self._domains.load(name)
+            return self._domains.load(name, self._run.info)
         except ConfigurationError as error:
             return str(error)
 

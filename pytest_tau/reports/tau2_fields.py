@@ -121,8 +121,8 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
     if "environment_info" in info:
         return {name: value for name, value in info.items() if name != "hashes"}
     settings = info.get("settings") or {}
-    recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
-    policy = _policy(settings, domain, recorded, domains)
+    recorded = _recorded_policy(info, domain)
+    policy = _policy(info, domain, domains)
     persona = settings.get("user_persona")
     drawn = isinstance(persona, dict) and any(isinstance(value, dict) for value in persona.values())
     own = {
@@ -151,6 +151,12 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
     }
 
 
+def _recorded_policy(info: dict[str, Any], domain: str) -> str | None:
+    """Return the hash of the policy that the run had; None if it is not known."""
+    policy: str | None = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
+    return policy
+
+
 def _side(settings: dict[str, Any], side: str) -> dict[str, Any]:
     return {
         "implementation": settings.get(side),
@@ -160,12 +166,13 @@ def _side(settings: dict[str, Any], side: str) -> dict[str, Any]:
     }
 
 
-def _policy(settings: dict[str, Any], domain: str, recorded: str | None, domains: DomainSource | None) -> str | None:
+def _policy(info: dict[str, Any], domain: str, domains: DomainSource | None) -> str | None:
     """Return the policy that the run had, if it still is the domain's."""
+    settings, recorded = info.get("settings") or {}, _recorded_policy(info, domain)
     if recorded is None or domains is None:
         return None
     try:
-        environment = domains.load(domain).environment(
+        environment = domains.load(domain, info).environment(
             solo=bool(settings.get("solo")), policy=settings.get("agent_retrieval") or settings.get("policy_variant")
         )
     except TauError:  # a domain of another project, or without the run's data

@@ -34,7 +34,7 @@ class _Official:
     def names(self) -> list[str]:
         return domain_names()
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: object = None) -> Domain:
         return load_domain(name, self._data)
 
 

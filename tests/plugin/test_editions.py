@@ -10,6 +10,10 @@ import pytest
 
 from pytest_tau import load_domain
 from pytest_tau.cli import main
+from pytest_tau.commands import Project
+from pytest_tau.regrade import StoredTrials
+from pytest_tau.runs import open_run
+from tests.unit.report_pages import Page
 
 #: A domain with values: borrowing costs a fee, and at most so many books are lent to one person.
 LIBRARY = '''
@@ -159,6 +163,42 @@ def test_a_run_in_an_edition_is_stored_and_compared_as_such(library, capsys):
     assert json.loads(header.read_text())["settings"]["edition"] == "1"
     main(["compare", "a", "b"])
     assert "edition" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["regrade", "coverage"])
+def test_a_stored_run_is_read_in_its_edition(library, capsys, command):
+    run(library, "--tau-results", "b", "--tau-edition", "1").outcomes(passed=2)
+    assert main([command, "b"]) == 0
+    shown = capsys.readouterr().out
+    assert "replay:" not in shown
+    assert {
+        "regrade": "2 simulations, 2 agree; pass^1 1.000",
+        "coverage": "2 conversations of 2 tasks",
+    }[command] in shown
+
+
+def test_trials_of_stored_runs_have_the_domain_of_their_run(library):
+    run(library, "--tau-results", "a")
+    run(library, "--tau-results", "b", "--tau-edition", "1")
+    trials = StoredTrials(Project(None), None, frozenset())
+    fees = [placed.domain.spec.values.of("fee") for name in "aba" for placed in trials.of(open_run(name))]
+    assert fees == [2, 2, 5, 5, 2, 2]
+
+
+def test_the_page_of_a_stored_run_has_the_states_of_its_edition(library):
+    run(library, "--tau-results", "b", "--tau-edition", "1", "--tau-html", "a.html")
+    assert main(["view", "b", "-o", "b.html"]) == 0
+    shown, of_run = (Page(Path(name)).conversation(0)["calls"] for name in ("b.html", "a.html"))
+    assert shown == of_run
+    assert "5" in str(shown[0]["changes"])
+
+
+def test_settings_of_a_run_by_another_version_are_an_error(library, capsys):
+    run(library, "--tau-results", "b", "--tau-edition", "1")
+    header = next(Path("b").rglob("run.json"))
+    header.write_text(header.read_text().replace('"edition": "1"', '"variant": "1"'))
+    assert main(["regrade", "b"]) == 1
+    assert "the run has other settings of editions" in capsys.readouterr().out
 
 
 def test_vary_lists_the_values_that_no_task_notices(library, capsys):

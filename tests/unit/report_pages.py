@@ -44,7 +44,7 @@ class OneDomain:
     def names(self) -> list[str]:
         return [self._domain.name]
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: object = None) -> Domain:
         if name != self._domain.name:
             raise ConfigurationError(f"unknown domain {name!r}; there is tiny")
         return self._domain

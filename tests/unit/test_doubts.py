@@ -108,7 +108,7 @@ class Bundled:
     def names(self) -> list[str]:
         return domain_names()
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: object = None) -> Domain:
         return load_domain(name)
 
 

@@ -43,7 +43,7 @@ class Shelf:
     def names(self) -> list[str]:
         return sorted(self._domains)
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str, run: object = None) -> Domain:
         if name not in self._domains:
             raise ConfigurationError(f"unknown domain {name!r}")
         return self._domains[name]

@@ -134,9 +134,9 @@ def _of_runs(args: argparse.Namespace, project: Project) -> list[Coverage]:
             f"no conversation in {', '.join(args.runs)}: {'; '.join(stored.notes()) or 'it is empty'}"
         )
     found = []
-    for name, played in stored.by_domain.items():
+    for domain, played in stored.by_domain.items():
         of = f"{plural(len(played), 'conversation')} of {plural(len({each.task.id for each in played}), 'task')}"
-        found.append(cover(project.load(name), played, of, notes=stored.notes()))
+        found.append(cover(domain, played, of, notes=stored.notes()))
     stored.check_data()  # at last: a thread that a tool has started before is not measured
     return found
 

@@ -26,16 +26,16 @@ class StoredConversations:
     """The conversations of stored runs.
 
     Attributes:
-        by_domain: For each domain, the conversations of its simulations.
+        by_domain: For each domain, as a run had it, the conversations of its simulations.
         problems: Why a simulation is not among them, with the number of such simulations.
     """
 
     def __init__(self, domains: DomainSource, domain: str | None) -> None:
         self._domains, self._domain = domains, domain
-        self.by_domain: dict[str, list[Played]] = {}
+        self.by_domain: dict[Domain, list[Played]] = {}
         self.problems: Counter[str] = Counter()
         #: For each run and domain, a conversation that shows which data the run was made on.
-        self._samples: dict[tuple[str, str], tuple[Simulation, Task]] = {}
+        self._samples: dict[tuple[str, Domain], tuple[Simulation, Task]] = {}
 
     def read(self, specs: Sequence[str]) -> None:
         """Add the simulations of runs.
@@ -64,11 +64,11 @@ class StoredConversations:
                 f"{run.shown}: the file names no domain and its calls do not identify one; add --domain NAME "
                 f"(known: {known})"
             )
-        domain = self._domains.load(name)
+        domain = self._domains.load(name, run.info)
         task = trial.task or _named(trial, domain)
-        self._samples.setdefault((run.shown, name), (trial.simulation, task))
+        self._samples.setdefault((run.shown, domain), (trial.simulation, task))
         played = Played(task, trial.simulation.messages, _documents(trial.simulation))
-        self.by_domain.setdefault(name, []).append(played)
+        self.by_domain.setdefault(domain, []).append(played)
 
     def check_data(self) -> None:
         """Check that the runs were made on the data that their domains have here; calls of tools are made for it.
@@ -76,14 +76,13 @@ class StoredConversations:
         Raises:
             ConfigurationError: One was made on other data.
         """
-        for (run, name), (simulation, task) in self._samples.items():
-            domain = self._domains.load(name)
+        for (run, domain), (simulation, task) in self._samples.items():
             alone = worked_alone(simulation, domain)
             call = call_on_other_data(simulation, domain.environment(task, solo=alone, replay_history=False))
             if call is not None:
                 raise ConfigurationError(
-                    f"{run}: the run was not made on the data that {name} has here: add --data DIR, the data that it "
-                    f"was made on ({simulation.id}: {call})"
+                    f"{run}: the run was not made on the data that {domain.name} has here: add --data DIR, the data "
+                    f"that it was made on ({simulation.id}: {call})"
                 )
 
     def notes(self) -> Iterator[str]:

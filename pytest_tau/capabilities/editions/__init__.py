@@ -26,6 +26,7 @@ class EditionSettings:
 capability = Capability(
     name="editions",
     settings=EditionSettings,
+    domain=deferred(f"{__name__}.edition:in_edition"),
     hooks=deferred(f"{__name__}.plugin:EditionReport"),
     commands=(
         Command(

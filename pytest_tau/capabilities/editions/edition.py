@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...environment import Domain, DomainSpec, Values
     from ...models import Task
+    from . import EditionSettings
 
 _OFFICIAL = Path(__file__).parent / "official"
 _KEYS = ("values", "domain", "folder")
@@ -40,17 +41,20 @@ class Edition(NamedTuple):
     folder: str = ""
 
 
-def in_edition(spec: DomainSpec, name: str, data_dir: Path | None) -> DomainSpec:
-    """Return the declaration of a domain in an edition.
+def in_edition(settings: EditionSettings, spec: DomainSpec, data_dir: Path | None) -> DomainSpec:
+    """Return the declaration of a domain in the edition of a run.
 
     Args:
+        settings: The settings of the run.
         spec: The declaration.
-        name: What ``--tau-edition`` names.
         data_dir: The folder of ``--tau-data``.
 
     Raises:
         ConfigurationError: The domain has no values, or the edition is not one of it.
     """
+    name = settings.edition
+    if name is None:
+        return spec
     edition = edition_of(name, spec)
     if edition.domain not in (None, spec.name):
         raise ConfigurationError(f"{edition.source}: an edition of domain {edition.domain!r}, not of {spec.name!r}")

@@ -8,13 +8,11 @@ import pytest
 
 from ...capability import run_of
 from ...text import listed, one_line
-from .edition import in_edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from ...environment import Domain, DomainSpec
+    from ...environment import Domain
     from . import EditionSettings
 
 _NAME = "editions"
@@ -35,10 +33,6 @@ class EditionReport:
         self._run, self._edition = run_of(config), settings.edition
         #: The lines by domain.
         self._lines: dict[str, list[str]] = {}
-
-    def pytest_tau_edit_domain(self, domain: DomainSpec, data_dir: Path | None) -> DomainSpec:
-        """Return the declaration of a domain in the edition."""
-        return in_edition(domain, self._edition, data_dir)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

@@ -215,7 +215,7 @@ class _Session:
             self._reviewed.problems.append("the domain is not known: reviewed without policy and tools")
             return None
         try:
-            return self._project.load(name)
+            return self._project.load(name, self._run.info)
         except TauError as error:
             self._reviewed.problems.append(f"{error}: reviewed without its policy and tools")
             return None

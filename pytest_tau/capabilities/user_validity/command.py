@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ...commands import RUN_HELP, Printer, add_options, add_project_options, print_json, project_of
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ...environment import Domain
+    from ...runs import Run
     from .profile import UserProfile
 
 #: The rows: what is shown of a profile, its attribute, and the format.
@@ -56,18 +57,18 @@ def run(args: argparse.Namespace) -> int:
     unknown: dict[str, str] = {}
 
     @cache
-    def domain_of(name: str) -> Domain | None:
+    def domain_of(run: Run, name: str) -> Domain | None:
         if not name:
             unknown[name] = "the file names no domain"
             return None
         try:
-            return project.load(name)
+            return project.load(name, run.info)
         except TauError as error:
             unknown[name] = str(error).splitlines()[0]
             return None
 
     opened = [open_run(spec) for spec in args.runs or [None]]
-    profiles = [UserProfile.of(one.trials(), domain_of) for one in opened]
+    profiles = [UserProfile.of(one.trials(), partial(domain_of, one)) for one in opened]
     names = [one.name for one in opened]
     if args.json:
         print_json([{"run": name, **asdict(each)} for name, each in zip(names, profiles, strict=True)])

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ...environment import DomainSpec
     from ...participants.behaviours import Behaviour
     from ...runner import RunConfig
     from .run_state import RunState
@@ -51,11 +50,6 @@ def ensure_context(config: pytest.Config) -> RunContext:
         state.context = _build(config, state)
         config.add_cleanup(state.context.close)
     return state.context
-
-
-def _edited_domain(config: pytest.Config, spec: DomainSpec, data_dir: Path | None) -> DomainSpec | None:
-    edited: DomainSpec | None = config.hook.pytest_tau_edit_domain(config=config, domain=spec, data_dir=data_dir)
-    return edited
 
 
 def _build(config: pytest.Config, state: RunState) -> RunContext:
@@ -75,7 +69,6 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     context.log_folder = _log_folder(config)
     context.gates_cost = any(gate.name == "cost" for gate in gates_of(config))
     context.domain_specs = domains_of_plugins(config)
-    context.edit_domain = partial(_edited_domain, config)
     context.missing_domain = partial(missing_domain, config)
     context.evaluators = evaluators_of_plugins(config)
     behaviours = _behaviours(config, settings)

@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ...capability.calls import spec_in_run
 from ...chat import LLM, ModelArguments
 from ...chat.limited_model import CallOptions
 from ...domains import domain_names, domain_spec, load_domain
@@ -74,7 +75,6 @@ class RunContext:
     budget: Budget
     writer: ResultWriter
     domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
-    edit_domain: Callable[[DomainSpec, Path | None], DomainSpec | None] = lambda _spec, _folder: None
     missing_domain: Callable[[str, Iterable[str]], str] = lambda name, known: unknown_name("domain", name, known)
     loop: EventLoop = field(default_factory=EventLoop)
     logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
@@ -109,19 +109,14 @@ class RunContext:
             ConfigurationError: No such domain, or the data lacks it.
         """
         if name not in self._domains:
-            found = self._edited(name)
+            if name not in self.domain_specs and name not in self._installed_names:
+                raise ConfigurationError(self.missing_domain(name, self.domain_names()))
+            declared, data_dir = self.domain_specs.get(name) or domain_spec(name), self.config.data_dir
+            spec = spec_in_run(declared, data_dir, self.config.simulation.capabilities)
+            shared = spec is declared and name not in self.domain_specs
+            found = load_domain(name, data_dir) if shared else spec.load(data_dir)
             self._domains[name] = with_texts(found, self.config.simulation.protocol.texts)
         return self._domains[name]
-
-    def _edited(self, name: str) -> Domain:
-        """Return a domain as its plugin or distribution declares it, or as another plugin does instead."""
-        if name not in self.domain_specs and name not in self._installed_names:
-            raise ConfigurationError(self.missing_domain(name, self.domain_names()))
-        own = self.domain_specs.get(name)
-        edited = self.edit_domain(own or domain_spec(name), self.config.data_dir)
-        if edited is None and own is None:
-            return load_domain(name, self.config.data_dir)
-        return (edited or own or domain_spec(name)).load(self.config.data_dir)
 
     def source(self, side: Side, config: RunConfig) -> ParticipantSource:
         """Return the source of the participants of a side, imported once.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,7 @@ from ..seams import SummaryLine
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ...environment import Domain
@@ -94,8 +94,8 @@ class _Domains:
 
         return self._context.domain_names() if self._context else domain_names()
 
-    def load(self, name: str) -> Domain:
-        """Return a domain."""
+    def load(self, name: str, run: Mapping[str, Any] | None = None) -> Domain:
+        """Return a domain as the run has it."""
         from ...domains import load_domain
 
         return self._context.domain(name) if self._context else load_domain(name)
