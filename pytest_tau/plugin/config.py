@@ -16,7 +16,6 @@ from ..environment import Retrieval
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..participants import Prompting
-from ..participants.programs import KEY_VARIABLE
 from ..protocol import TAU, Protocol, data_folder, load_texts, not_data, read_checkout
 from ..run_settings import (
     DEFAULT_CONCURRENCY,
@@ -35,6 +34,7 @@ from ..runner import (
     SimulationSettings,
 )
 from ..settings import options_of
+from ..variables import AGENT_KEY
 from .capabilities import active_capabilities
 from .makers import SIDES
 from .options import OptionValues, named_domains, repetitions
@@ -148,7 +148,7 @@ def _models(config: pytest.Config, values: OptionValues) -> ModelSettings:
         **values.of(CallSettings) | {"cassettes": _cassettes(values)},
         names=names,
         args=args,
-        endpoint_key=os.environ.get(KEY_VARIABLE) or ModelSettings.endpoint_key,
+        endpoint_key=os.environ.get(AGENT_KEY) or ModelSettings.endpoint_key,
         prices=_prices(values),
         tape=_tape(values),
     )

@@ -131,7 +131,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "environment": {"pydantic", "pydantic_core", "docstring_parser"},
     "protocol": {"pydantic", "docstring_parser"},
     "knowledge": {"pydantic"},
-    "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
+    "participants": {"pydantic", "pydantic_core", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
     "reports": {"matplotlib"},

@@ -291,9 +291,16 @@ def test_the_extra_is_named(run: Callable[..., Any], monkeypatch: pytest.MonkeyP
     run(python()).usage_error("pip install './pytest-tau[endpoint]'")
 
 
+def test_the_extra_of_servers_is_named(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pytest_tau.integrations.a2a", raising=False)
+    monkeypatch.setitem(sys.modules, "a2a.client", None)
+    run("a2a:http://127.0.0.1:9").usage_error("pip install './pytest-tau[a2a]'")
+
+
 @pytest.fixture
 def server() -> Iterator[Any]:
     """A fake A2A server."""
+    pytest.importorskip("a2a", reason="needs a2a-sdk (a2a and dev extras)")
     spec = importlib.util.spec_from_file_location("a2a_server", ROOT / "tests" / "unit" / "a2a_server.py")
     assert spec is not None
     assert spec.loader is not None

@@ -134,6 +134,7 @@ def test_a_program_gets_the_context_of_the_trace(pytester: pytest.Pytester, rece
 
 def test_a_server_gets_the_context_of_the_trace(pytester: pytest.Pytester, receiver: Any) -> None:
     pytest.importorskip("aiohttp", reason="servers use the endpoint (pytest-tau[endpoint], dev extra)")
+    pytest.importorskip("a2a", reason="needs a2a-sdk (a2a and dev extras)")
     spec = importlib.util.spec_from_file_location("a2a_server", Path(__file__).parents[1] / "unit" / "a2a_server.py")
     assert spec is not None
     assert spec.loader is not None

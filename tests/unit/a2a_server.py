@@ -22,6 +22,7 @@ class A2AServer:
         card: The card; None for a server without one.
         card_path: The path of the card.
         key: The header and the value that requests, and the card, need; None for any.
+        encoding: The encoding that answers have, by their header.
         redirect: The address that requests are sent to, by their method.
     """
 
@@ -33,6 +34,7 @@ class A2AServer:
         self.headers: list[dict[str, str]] = []
         self.card_path = "/.well-known/agent-card.json"
         self.key: tuple[str, str] | None = None
+        self.encoding = ""
         self.redirect: dict[str, str] = {}
         self.version = version
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -123,6 +125,8 @@ def _handler(server: A2AServer) -> type[BaseHTTPRequestHandler]:
         def _send(self, status: int, content: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
+            if server.encoding and self.command == "POST":
+                self.send_header("Content-Encoding", server.encoding)
             self.end_headers()
             self.wfile.write(content)
 

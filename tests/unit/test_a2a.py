@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_tau.errors import ConfigurationError, ModelError, ParticipantError
-from pytest_tau.participants.programs.a2a import A2AAgent, check_server
-from pytest_tau.participants.programs.a2a_protocol import Interface, card_url, chosen_interface
+from pytest_tau.participants.programs import check_server, program_factory
 
 from .a2a_server import A2AServer
+
+pytest.importorskip("a2a", reason="needs a2a-sdk (a2a and dev extras)")
+
+from a2a.client.card_resolver import parse_agent_card
+
+from pytest_tau.integrations.a2a.card import card_url, choose_interface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NEW = {"url": "/new", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "shop"}
+OLD = {"url": "/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
+OTHER = {"transport": "JSONRPC", "url": "http://other/"}
 METADATA = {
     "mcp_url": "http://127.0.0.1:1/t/x/mcp",
     "base_url": "http://127.0.0.1:1/t/x/v1",
@@ -47,12 +57,17 @@ def server(request: pytest.FixtureRequest) -> Iterator[A2AServer]:
     server.close()
 
 
+def agent_of(server: A2AServer, trial: Trial) -> Any:
+    """The agent of a trial."""
+    return program_factory(f"a2a:{server.url}", Path())(trial)
+
+
 def answers(server: A2AServer, *texts: str, trial: Trial | None = None) -> list[str]:
     """The answers to the texts of one trial."""
     trial = trial or Trial()
 
     async def converse() -> list[str]:
-        agent = A2AAgent(f"a2a:{server.url}", trial)  # type: ignore[arg-type]
+        agent = agent_of(server, trial)
         try:
             return [await agent.run(text) for text in texts]
         finally:
@@ -130,30 +145,38 @@ def test_the_text_may_be_in_the_history_of_a_task(server: A2AServer) -> None:
 @pytest.mark.parametrize("state", ["failed", "canceled", "rejected", "auth-required", "unknown"])
 def test_a_task_without_an_answer_is_an_error(server: A2AServer, state: str) -> None:
     server.results.append(server.sent(server.task(state, "No\nway.")))
-    assert failure(server) == f"a2a:{server.url}: the task is {state}: No way."
+    shown = "unspecified" if state == "unknown" else state
+    assert failure(server) == f"a2a:{server.url}: the task is {shown}: No way."
 
 
 def test_an_error_is_shown(server: A2AServer) -> None:
     server.results.append({"error": {"code": -32009, "message": "Version not supported"}})
-    text = failure(server)
-    assert text.startswith(
-        f"a2a:{server.url}: {'message/send' if server.legacy else 'SendMessage'} at {server.url}/rpc"
+    assert failure(server) == (
+        f"a2a:{server.url}: sending a message at {server.url}/rpc: error -32009: Version not supported"
     )
-    assert text.endswith(": error -32009: Version not supported")
 
 
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        ((500, b"Internal Server Error"), "HTTP 500: the answer is not JSON: Internal Server Error"),
+        ((500, b"Internal Server Error"), "HTTP 500: Internal Server Error"),
         ((200, b""), "the answer is not JSON: (empty)"),
-        ((404, b'{"detail": "no such path"}'), "HTTP 404: expected a message or a task"),
-        ({"other": 1}, "expected a message or a task, got"),
+        ((200, b"[" * 100_000), "the answer is not as the protocol says: maximum recursion depth exceeded"),
+        ((200, b" " * (1 << 24) + b"{}"), "the answer has more than 16,777,216 bytes"),
+        ((404, b'{"detail": "no such path"}'), 'HTTP 404: {"detail": "no such path"}'),
+        ({"other": 1}, "Response has neither task nor message"),
     ],
 )
 def test_an_answer_that_cannot_be_read(server: A2AServer, result: Any, text: str) -> None:
     server.results.append(result)
     assert text in failure(server)
+
+
+def test_the_limit_is_that_of_the_unpacked_answer(server: A2AServer) -> None:
+    server.encoding = "gzip"
+    server.results += [(200, gzip.compress(b" " * (1 << 24) + b"{}")), (200, gzip.compress(b"{}"))]
+    assert "the answer has more than 16,777,216 bytes" in failure(server)
+    assert "bytes" not in failure(server)
 
 
 def test_an_answer_without_text(server: A2AServer) -> None:
@@ -165,7 +188,7 @@ def test_a_server_that_ends_during_the_conversation(server: A2AServer) -> None:
     server.results.append(server.sent(server.message("Hello.")))
 
     async def converse() -> None:
-        agent = A2AAgent(f"a2a:{server.url}", Trial())  # type: ignore[arg-type]
+        agent = agent_of(server, Trial())
         assert await agent.run("Hi") == "Hello."
         await asyncio.to_thread(server.close)
         try:
@@ -173,7 +196,7 @@ def test_a_server_that_ends_during_the_conversation(server: A2AServer) -> None:
         finally:
             await agent.close()
 
-    with pytest.raises(ParticipantError, match=r"(message/send|SendMessage) at http://127\.0\.0\.1:\d+/rpc: "):
+    with pytest.raises(ParticipantError, match=r"sending a message at http://127\.0\.0\.1:\d+/rpc: Connection refused"):
         asyncio.run(converse())
 
 
@@ -187,7 +210,7 @@ def test_a_server_is_checked(server: A2AServer) -> None:
 # Tasks that are not done at the end.
 
 
-async def _begin(server: A2AServer, agent: A2AAgent) -> None:
+async def _begin(server: A2AServer, agent: Any) -> None:
     running = asyncio.ensure_future(agent.run("Look"))
     for _ in range(2):
         assert await asyncio.to_thread(server.asked.acquire, timeout=10)
@@ -198,7 +221,7 @@ async def _begin(server: A2AServer, agent: A2AAgent) -> None:
 
 def test_a_task_that_is_worked_on_is_cancelled_at_the_end(server: A2AServer) -> None:
     server.results += [server.sent(server.task("submitted")), *[server.task("working")] * 2, server.task("canceled")]
-    asyncio.run(_begin(server, A2AAgent(f"a2a:{server.url}", Trial())))  # type: ignore[arg-type]
+    asyncio.run(_begin(server, agent_of(server, Trial())))
     last = server.requests[-1]
     assert (last["method"], last["params"]) == ("tasks/cancel" if server.legacy else "CancelTask", {"id": "t-1"})
 
@@ -264,10 +287,11 @@ def test_a_card_that_requires_a_key(server: A2AServer, scheme: str) -> None:
 
 def test_a_card_that_needs_a_key(server: A2AServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = ("Authorization", "Bearer another-key")
-    assert refusal(f"a2a:{server.url}").endswith("(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY)")
+    assert "(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY: wrong key None)" in refusal(f"a2a:{server.url}")
     monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
     text = refusal(f"a2a:{server.url}")
-    assert text.endswith("(HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY)")
+    assert "(HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY: wrong key" in text
+    assert KEY not in text
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -315,13 +339,13 @@ def refused_key(server: A2AServer) -> str:
 def test_a_refused_key_is_not_a_fault_of_the_agent(server: A2AServer, status: int, body: bytes) -> None:
     server.results.append((status, body))
     text = refused_key(server)
-    assert f"HTTP {status}; if it needs a key, set TAU_AGENT_API_KEY: " in text
+    assert f"HTTP {status}; if it needs a key, set TAU_AGENT_API_KEY" in text
 
 
 def test_a_key_that_is_refused_later_is_not_a_fault_of_the_agent(server: A2AServer) -> None:
     """The card, which was read when the run began, needs a key when the trial begins."""
     server.key = ("Authorization", "Bearer another-key")
-    assert "(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY)" in refused_key(server)
+    assert "(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY: " in refused_key(server)
 
 
 def test_a_refused_key_is_not_shown(server: A2AServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +353,7 @@ def test_a_refused_key_is_not_shown(server: A2AServer, monkeypatch: pytest.Monke
     server.results.append((401, f"wrong key {KEY}".encode()))
     text = refused_key(server)
     assert KEY not in text
-    assert "HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY: the answer is not JSON" in text
+    assert text.endswith("HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY: wrong key ***")
 
 
 # Servers that cannot be used.
@@ -350,13 +374,13 @@ def test_a_server_that_is_down(server: A2AServer) -> None:
 @pytest.mark.parametrize(
     ("card", "text"),
     [
-        (None, "there is no agent card at {url}/.well-known/agent-card.json (HTTP 404)"),
+        (None, "there is no agent card at {url}/.well-known/agent-card.json (HTTP 404: nothing here)"),
         (b"<html>", "the agent card at {url}/.well-known/agent-card.json cannot be read"),
-        ([], "is not an agent card: it names no interface"),
+        ([], "agent-card.json cannot be read: the answer is not as the protocol says: Agent card must be"),
         ({"name": "Fake"}, "is not an agent card: it names no interface"),
         (
             {"url": "http://127.0.0.1/", "protocolVersion": "0.2.5"},
-            "the agent speaks JSONRPC 0.2; supported: JSON-RPC of A2A 1.x and 0.3",
+            "the agent speaks JSONRPC 0.2.5; supported: JSON-RPC of A2A 1.x and 0.3",
         ),
         (
             {"supportedInterfaces": [{"url": "x", "protocolBinding": "JSONRPC", "protocolVersion": "2.0"}]},
@@ -364,7 +388,7 @@ def test_a_server_that_is_down(server: A2AServer) -> None:
         ),
         (
             {"url": "http://127.0.0.1/", "protocolVersion": "0.3.0", "preferredTransport": "GRPC"},
-            "the agent speaks GRPC 0.3; supported",
+            "the agent speaks GRPC 0.3.0; supported",
         ),
     ],
 )
@@ -388,12 +412,45 @@ def test_the_card_is_below_the_url() -> None:
     assert card_url("a2a:http://host/agents/a") == "http://host/agents/a/.well-known/agent-card.json"
 
 
-def test_the_newest_version_is_chosen() -> None:
-    """A card may be that of both versions at the same time."""
-    new = {"url": "/new", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "shop"}
-    old = {"url": "/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
-    card = {"url": "/legacy", "protocolVersion": "0.3.0", "supportedInterfaces": [old, new]}
-    assert chosen_interface(card, "http://host/card.json") == Interface("http://host/new", "1.0", "shop")
-    other = {"transport": "JSONRPC", "url": "http://other/"}
-    card = {"url": "/g", "preferredTransport": "GRPC", "protocolVersion": "0.3.1", "additionalInterfaces": [other]}
-    assert chosen_interface(card, "http://host/card.json") == Interface("http://other/", "0.3")
+@pytest.mark.parametrize(
+    ("card", "interface"),
+    [
+        ({"supportedInterfaces": [OLD, NEW], "url": "/legacy"}, ("http://host/new", "1.0", "shop")),
+        ({"supportedInterfaces": [{"url": "/x", "protocolBinding": "JSONRPC"}]}, ("http://host/x", "1.0", "")),
+        ({"url": "/g", "preferredTransport": "GRPC", "additionalInterfaces": [OTHER]}, ("http://other/", "0.3.0", "")),
+    ],
+    ids=["both versions", "no version", "another interface"],
+)
+def test_the_newest_version_is_chosen(card: dict[str, Any], interface: tuple[str, str, str]) -> None:
+    chosen = choose_interface(parse_agent_card(card), "http://host/card.json")
+    assert (chosen.url, chosen.protocol_version, chosen.tenant) == interface
+
+
+@pytest.mark.parametrize("server", ["1.0"], indirect=True)
+def test_a_tenant_is_a_part_of_requests(server: A2AServer) -> None:
+    server.card["supportedInterfaces"][1]["tenant"] = "shop"
+    server.results.append(server.sent(server.message("Hello.")))
+    answers(server, "Hi")
+    assert server.requests[0]["params"]["tenant"] == "shop"
+
+
+def test_proxies_and_logins_of_the_environment_are_not_used(
+    server: A2AServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password hunter2\n", encoding="utf-8")
+    for name, value in {"HTTP_PROXY": "http://127.0.0.1:9", "NETRC": str(tmp_path / "netrc")}.items():
+        monkeypatch.setenv(name, value)
+    server.results.append(server.sent(server.message("Hello.")))
+    assert answers(server, "Hi") == ["Hello."]
+    assert not any("Authorization" in headers for headers in server.headers)
+
+
+def test_a_login_is_sent_and_not_logged(server: A2AServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    server.results.append(server.sent(server.message("Hello.")))
+    login = f"a2a:{server.url.replace('//', '//ada:hunt%20er@')}"
+    server.card = json.loads(json.dumps(server.card).replace("//", "//ada:hunt%20er@"))
+    agent = program_factory(login, Path())(Trial())
+    assert asyncio.run(agent.run("Hi")) == "Hello."
+    assert [headers["Authorization"] for headers in server.headers] == ["Basic YWRhOmh1bnQgZXI="] * 2
+    assert "hunt" not in caplog.text

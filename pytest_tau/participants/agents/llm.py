@@ -13,9 +13,9 @@ from ...chat.action_text import ActionText
 from ...chat.requests import text_of
 from ...chat.spoken_part import SpokenPart
 from ...errors import ConfigurationError, ModelError, ParticipantError
+from ...variables import AGENT_KEY
 from ..base import BuiltIn
 from ..dialogue import Dialogue
-from ..programs.a2a_protocol import KEY_VARIABLE
 from ..prompts import built_in, default_template, has_ticket, llm_system_message, resolution_steps, system_message
 from .examples import drawn_examples
 
@@ -125,7 +125,7 @@ class EndpointAgent(LLMAgent):
             return await super().respond(message)
         except ModelError as error:
             if error.kind == "authentication":
-                hint = f"the agent's server refuses the key, which is that of the environment variable {KEY_VARIABLE}"
+                hint = f"the agent's server refuses the key, which is that of the environment variable {AGENT_KEY}"
                 raise ModelError(f"{hint} ({error})", kind=error.kind) from error
             if error.kind in self._NOT_ITS_FAULT:
                 raise

@@ -5,47 +5,71 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...endpoint.listener import load
-from . import a2a_protocol as protocol
-from .a2a import A2AAgent, check_server
-from .a2a_protocol import KEY_VARIABLE
+from ..own_loop.form import own_loop
 from .program import PREFIX, ProgramAgent, parse_command
 from .stdio import PREFIX as STAYING, StayingAgent, parse_staying
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KEY_VARIABLE", "PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
+    from ..own_loop import AgentTrial
 
+__all__ = ["PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
+
+_SERVER = "a2a:"
 #: The specifications, for lists of what an agent can be.
 PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "stdio:PROGRAM ARGUMENTS", "a2a:URL")
 
 
 def is_program(spec: Any) -> bool:
     """Return whether a specification is a command or an A2A server."""
-    return isinstance(spec, str) and spec.startswith((PREFIX, STAYING, protocol.PREFIX))
+    return isinstance(spec, str) and spec.startswith((PREFIX, STAYING, _SERVER))
 
 
 def is_server(spec: Any) -> bool:
     """Return whether a specification is an A2A server, which ``check_server`` can check."""
-    return isinstance(spec, str) and spec.startswith(protocol.PREFIX)
+    return isinstance(spec, str) and spec.startswith(_SERVER)
 
 
-def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent]:
+def program_factory(spec: str, folder: Path) -> partial[Any]:
     """Return what makes the agent of a trial.
 
     Raises:
-        ConfigurationError: The command or the URL cannot be used, or the extra ``endpoint`` is not installed.
+        ConfigurationError: The command or the URL cannot be used, or the extra that it needs is not installed.
     """
     if is_server(spec):
-        protocol.card_url(spec)
-        maker: partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
+        _a2a().card_url(spec)
+        factory: partial[Any] = partial(_server_agent, spec)
     elif spec.startswith(STAYING):
-        maker = partial(StayingAgent, parse_staying(spec, folder))
+        factory = partial(StayingAgent, parse_staying(spec, folder))
     else:
-        maker = partial(ProgramAgent, parse_command(spec, folder))
+        factory = partial(ProgramAgent, parse_command(spec, folder))
     load()
-    return maker
+    return factory
+
+
+def check_server(spec: str) -> None:
+    """Check that an A2A server can be reached and speaks a supported version of the protocol.
+
+    Raises:
+        ConfigurationError: It does not, or its card cannot be read.
+    """
+    _a2a().check_server(spec)
+
+
+@own_loop
+def _server_agent(spec: str, trial: AgentTrial) -> Any:
+    def metadata() -> dict[str, str]:
+        return {name: getattr(trial, name) for name in ("mcp_url", "base_url", "api_key", "policy")}
+
+    return _a2a().A2AAgent(spec, metadata, trial.bridge.fail)
+
+
+def _a2a() -> Any:
+    # By name: integrations are imported when they are used, and may use what stands above this package.
+    return importlib.import_module("pytest_tau.integrations.a2a")
