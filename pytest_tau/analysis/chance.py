@@ -64,10 +64,10 @@ def tails(found: Mapping[Values, Seen]) -> tuple[float, float]:
         found: The numbers, by their values.
     """
     grid = _grid(found)
-    seen = sum(round(each.total / grid) for each in found.values())
+    seen = sum(round(observed.total / grid) for observed in found.values())
     first, chances = 0, [1.0]
-    for values, each in sorted(found.items(), key=_terms, reverse=True):
-        least, spread = _spread(values, each.numbers, grid)
+    for values, observed in sorted(found.items(), key=_terms, reverse=True):
+        least, spread = _spread(values, observed.numbers, grid)
         first, chances = first + least, _added(chances, spread)
         left, chances = _trimmed(chances)
         first += left
@@ -81,8 +81,8 @@ def tails(found: Mapping[Values, Seen]) -> tuple[float, float]:
 def _grid(found: Mapping[Values, Seen]) -> int:
     """Return the integer of which all sums are rounded to multiples; 1 to round none."""
     terms = sorted(map(_terms, found.items()))
-    reach = 2 * _REACH * sqrt(sum(each.numbers * values.variance for values, each in found.items()))
-    width = sum(each.numbers * (len(values.chances) - 1) * values.step for values, each in found.items())
+    reach = 2 * _REACH * sqrt(sum(observed.numbers * values.variance for values, observed in found.items()))
+    width = sum(observed.numbers * (len(values.chances) - 1) * values.step for values, observed in found.items())
     return 1 + int(sum(terms[:-1]) * min(width, reach) / _MOST_PRODUCTS)
 
 
@@ -118,12 +118,12 @@ def _spread(values: Values, numbers: int, grid: int) -> tuple[int, list[float]]:
 
 def _added(one: Sequence[float], other: Sequence[float]) -> list[float]:
     """Return the chances of the sum of two numbers."""
-    few, many = sorted((one, other), key=lambda each: sum(map(bool, each)))
-    found = [0.0] * (len(few) + len(many) - 1)
+    few, many = sorted((one, other), key=lambda part: sum(map(bool, part)))
+    chances = [0.0] * (len(few) + len(many) - 1)
     for place, factor in _positive(few):
         end = place + len(many)
-        found[place:end] = [so_far + factor * chance for so_far, chance in zip(found[place:end], many, strict=True)]
-    return found
+        chances[place:end] = [so_far + factor * chance for so_far, chance in zip(chances[place:end], many, strict=True)]
+    return chances
 
 
 def _positive(chances: Sequence[float]) -> Iterator[tuple[int, float]]:

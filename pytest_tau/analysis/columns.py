@@ -166,7 +166,7 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("reward", "score", "Reward"),
         metric=MeanMetric("reward", most=1.0),
     ),
-    *(Column(f"reward_{name.lower()}", _component(name)) for name in (each.name for each in COMPONENTS)),
+    *(Column(f"reward_{name.lower()}", _component(name)) for name in (component.name for component in COMPONENTS)),
     Column("ended", _ended, exported=False, page=PageColumn("ended", "ended", "Ended")),
     Column(
         "failed_checks",
@@ -212,7 +212,9 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "seconds",
         lambda record: record.duration,
-        from_simulation=lambda each: each.duration if each.start_time or each.duration else None,
+        from_simulation=lambda simulation: (
+            simulation.duration if simulation.start_time or simulation.duration else None
+        ),
         page=PageColumn("duration", "seconds", "Time"),
         metric=MeanMetric("duration"),
     ),
@@ -236,8 +238,12 @@ COLUMNS: tuple[Column, ...] = (
 
 def with_facts(columns: Iterable[NamedColumn]) -> tuple[Column, ...]:
     """Return the columns of the core, and those of capabilities, each name once."""
-    known = {each.name for each in COLUMNS}
-    chosen = {named.column.name: named for named in columns if named.column.name not in known and not named.is_of_keys}
+    known = {column.name for column in COLUMNS}
+    chosen = {
+        named_column.column.name: named_column
+        for named_column in columns
+        if named_column.column.name not in known and not named_column.is_of_keys
+    }
     return (*COLUMNS, *map(column_of, chosen.values()))
 
 

@@ -57,7 +57,7 @@ class Comparability:
     def text(self) -> str:
         """Return the line of a report. Of a run over bundled tasks that did not ask for more, it says only that."""
         if not self.is_asked_for:
-            changed = "".join(f"; {each}" for each in self.deviations if each.startswith(self.changed))
+            changed = "".join(f"; {deviation}" for deviation in self.deviations if deviation.startswith(self.changed))
             return f"{self.kind} ({_BUNDLED}, not the tasks of τ²-bench{changed})"
         parts = [self.kind + (f" ({'; '.join(self.deviations)})" if self.deviations else "")]
         parts += [f"incomplete ({', '.join(self.incomplete)})"] if self.incomplete else []
@@ -124,9 +124,9 @@ def conditions_of_run(records: Iterable[TrialRecord], info: Mapping[str, Any]) -
     """
     user, settings = info.get("user_info"), info.get("settings")
     seed = {"seed": settings["seed"]} if isinstance(settings, dict) and "seed" in settings else {}
-    found: list[Mapping[str, Any]] = [{**record.conditions, **seed} for record in records if record.conditions]
-    if found or not isinstance(user, dict):
-        return found
+    conditions: list[Mapping[str, Any]] = [{**record.conditions, **seed} for record in records if record.conditions]
+    if conditions or not isinstance(user, dict):
+        return conditions
     name = str(user.get("implementation"))
     stated = {key: info.get(key) for key in _STATED} | {"user": _USERS.get(name, name)}
     return [stated if name == "dummy_user" else stated | {"models": {"user": {"name": user.get("llm")}}}]
@@ -137,23 +137,23 @@ def differing_conditions(before: Sequence[Mapping[str, Any]], after: Sequence[Ma
     sides = [before, after]
     if not all(sides):
         return []
-    recorded = all("protocol" in each for side in sides for each in side)
-    found = []
+    recorded = all("protocol" in conditions for side in sides for conditions in side)
+    differing = []
     for key, name in _COMPARED.items():
         if not recorded and key not in _STATED:
             continue
-        one, two = ({_value(each.get(key)) for each in side} for side in sides)
+        earlier, later = ({_value(conditions.get(key)) for conditions in side} for side in sides)
         if key in _BY_TRIAL:
-            one, two = one - {""}, two - {""}
-        by_trial = key in _BY_TRIAL and (one <= two or two <= one)
-        if one != two and not by_trial:
-            found.append(name + _values(one, two))
+            earlier, later = earlier - {""}, later - {""}
+        by_trial = key in _BY_TRIAL and (earlier <= later or later <= earlier)
+        if earlier != later and not by_trial:
+            differing.append(name + _values(earlier, later))
     changed = [list(map(_settings_of, side)) for side in sides]
-    for name in dict.fromkeys(name for side in changed for each in side for name in each):
-        one, two = ({_value(each.get(name)) for each in side} for side in changed)
-        if one != two:
-            found.append(name + _values(one - {""}, two - {""}))
-    return found + _differing_models(sides)
+    for name in dict.fromkeys(name for side in changed for settings in side for name in settings):
+        earlier, later = ({_value(settings.get(name)) for settings in side} for side in changed)
+        if earlier != later:
+            differing.append(name + _values(earlier - {""}, later - {""}))
+    return differing + _differing_models(sides)
 
 
 def _differing_models(sides: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
@@ -161,43 +161,43 @@ def _differing_models(sides: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]
 
     Another model of the agent is another agent, whatever its arguments are.
     """
-    found = []
+    differing = []
     for role in _ROLES:
-        models = [[model for each in side if (model := each.get("models", {}).get(role))] for side in sides]
+        models = [[model for conditions in side if (model := conditions.get("models", {}).get(role))] for side in sides]
         if not all(models):
             continue  # a model that was not called in one of the runs is a matter of the tasks
-        one, two = ({_value(model.get("name")) for model in side} for side in models)
-        if one != two:
+        earlier, later = ({_value(model.get("name")) for model in side} for side in models)
+        if earlier != later:
             if role == "agent":
                 continue
-            found.append(f"the model of the {role}{_values(one, two)}")
+            differing.append(f"the model of the {role}{_values(earlier, later)}")
         if all("args" in model for side in models for model in side):
-            one, two = ({json.dumps(model["args"], sort_keys=True) for model in side} for side in models)
-            found += [f"the arguments of the {role}'s model{_values(one, two)}"] if one != two else []
-    return found
+            earlier, later = ({json.dumps(model["args"], sort_keys=True) for model in side} for side in models)
+            differing += [f"the arguments of the {role}'s model{_values(earlier, later)}"] if earlier != later else []
+    return differing
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{name}={each}" for name, each in value.items())
+        return " ".join(f"{name}={part}" for name, part in value.items())
     return "" if value in (None, False) else str(value)
 
 
 def _values(one: set[str], two: set[str]) -> str:
-    sides = [listed(sorted(each), _MOST) or "none" for each in (one, two)]
-    return f" ({sides[0]} and {sides[1]})" if all(len(each) <= _LONGEST for each in sides) else ""
+    sides = [listed(sorted(values), _MOST) or "none" for values in (one, two)]
+    return f" ({sides[0]} and {sides[1]})" if all(len(side) <= _LONGEST for side in sides) else ""
 
 
 def _deviations(records: Sequence[TrialRecord]) -> list[str]:
     """Return what deviates from the reference in any trial; with the number of trials if it is not all."""
-    found = Counter(text for record in records for text in dict.fromkeys(_of_conditions(record.conditions or {})))
+    deviations = Counter(text for record in records for text in dict.fromkeys(_of_conditions(record.conditions or {})))
     texts = Counter(str((record.conditions or {}).get("texts")) for record in records)
     if len(texts) > 1:
-        found["different official texts"] = len(records)
-    partly = {text for text, many in found.items() if many < len(records)}
+        deviations["different official texts"] = len(records)
+    partly = {text for text, many in deviations.items() if many < len(records)}
     # What only some trials have comes last, by name, as trials may run in any order.
-    return [text for text in found if text not in partly] + [
-        f"{text} in {plural(found[text], 'trial')}" for text in sorted(partly)
+    return [text for text in deviations if text not in partly] + [
+        f"{text} in {plural(deviations[text], 'trial')}" for text in sorted(partly)
     ]
 
 
@@ -258,26 +258,26 @@ def _incomplete(records: Sequence[TrialRecord]) -> list[str]:
         else:
             trials[record.domain][record.task_id] += record.ran
             sizes[record.domain] = size
-    found = []
+    missing = []
     for domain, tasks in sorted(trials.items()):
         if len(tasks) < sizes[domain]:
-            found.append(f"{domain}: {len(tasks)} of {plural(sizes[domain], 'task')} of the split base")
+            missing.append(f"{domain}: {len(tasks)} of {plural(sizes[domain], 'task')} of the split base")
         if (fewest := min(tasks.values())) < TRIALS:
-            found.append(f"{domain}: {fewest} of {plural(TRIALS, 'trial')}")
-    found += [
+            missing.append(f"{domain}: {fewest} of {plural(TRIALS, 'trial')}")
+    missing += [
         f"{domain}: {plural(many, 'trial')} of tasks outside of the split base"
         for domain, many in sorted(others.items())
     ]
-    return found
+    return missing
 
 
 def _models(records: Sequence[TrialRecord]) -> list[str]:
     """Return the models of user and judge, which are stated with a score."""
-    found = []
+    texts = []
     for role in ("user", "judge"):
         models = [(record.conditions or {}).get("models", {}).get(role, {}).get("name") for record in records]
         names = sorted({name for name in models if name})
         if names:
             other = any(name.rpartition("/")[2] != REFERENCE_MODEL for name in names)
-            found.append(f"{role} model {listed(names, _MOST)}" + (f" (reference: {REFERENCE_MODEL})" if other else ""))
-    return found
+            texts.append(f"{role} model {listed(names, _MOST)}" + (f" (reference: {REFERENCE_MODEL})" if other else ""))
+    return texts

@@ -59,7 +59,7 @@ class RunRecords(NamedTuple):
         blessed = run.info.get("blessed")
         name = f"{run.name} ({blessed})" if blessed else run.name
         return cls(
-            name, records, run.info, why_incomplete(run.info, sum(not each.info.interrupted for each in records))
+            name, records, run.info, why_incomplete(run.info, sum(not record.info.interrupted for record in records))
         )
 
     def changed_in(self, later: RunRecords, groups: Iterable[Group]) -> list[str]:
@@ -69,9 +69,9 @@ class RunRecords(NamedTuple):
             later: The other run.
             groups: The groups whose tasks are compared.
         """
-        one, two = (conditions_of_run(each.records, each.info) for each in (self, later))
+        conditions_before, conditions_after = (conditions_of_run(run.records, run.info) for run in (self, later))
         parts = changed_parts(self.info.get("hashes"), later.info.get("hashes"), groups)
-        return parts + differing_conditions(one, two)
+        return parts + differing_conditions(conditions_before, conditions_after)
 
 
 class Comparison:
@@ -98,12 +98,15 @@ class Comparison:
         self.only_before = [group for group in earlier if group not in compared]
         self.only_after = [group for group in later if group not in matched]
         both = {group: (earlier[other], later[group]) for group, other in matched.items()}
-        counts = {group: Pair(pass_count(one), pass_count(two)) for group, (one, two) in both.items()}
+        counts = {
+            group: Pair(pass_count(trials_before), pass_count(trials_after))
+            for group, (trials_before, trials_after) in both.items()
+        }
         self.pairs = {group: pair for group, pair in counts.items() if all(rate.trials for rate in pair)}
         self._both = both
         self.without_verdict = [group for group in both if group not in self.pairs]
-        self.errors = tuple(sum(each.outcome == "error" for each in run.records) for run in runs)
-        self.not_counted = tuple(sum(each.counted_as == "excluded" for each in run.records) for run in runs)
+        self.errors = tuple(sum(record.outcome == "error" for record in run.records) for run in runs)
+        self.not_counted = tuple(sum(record.counted_as == "excluded" for record in run.records) for run in runs)
 
     @cached_property
     def variants(self) -> dict[str, Paired]:
@@ -117,10 +120,10 @@ class Comparison:
     @property
     def domains(self) -> dict[str, Paired]:
         """Return the test for each domain."""
-        found: dict[str, list[Group]] = defaultdict(list)
+        by_domain: dict[str, list[Group]] = defaultdict(list)
         for key in self.pairs:
-            found[key.domain].append(key)
-        return {name: self._paired(groups) for name, groups in sorted(found.items())}
+            by_domain[key.domain].append(key)
+        return {name: self._paired(groups) for name, groups in sorted(by_domain.items())}
 
     def _paired(self, groups: Sequence[Group]) -> Paired:
         clusters = clusters_of(self._both[group] for group in groups)
@@ -151,29 +154,29 @@ class Comparison:
     @cached_property
     def _losses(self) -> dict[str, str]:
         """Return how the losses of each variant differ between the runs; tasks that have lost all trials count."""
-        found = {}
+        losses = {}
         for name, groups in split_variants(self.pairs).items():
             variants = {group.variant for group in groups}
-            found[name] = uneven_losses(both for group, both in self._both.items() if group.variant in variants)
-        return found
+            losses[name] = uneven_losses(both for group, both in self._both.items() if group.variant in variants)
+        return losses
 
     @property
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each variant of which that is true."""
-        found = {name: self.doubt(name) or undecided(paired) for name, paired in self.variants.items()}
-        return [f"{one_line(name, _LONGEST)}: {why}" if name else why for name, why in found.items() if why]
+        reasons = {name: self.doubt(name) or undecided(paired) for name, paired in self.variants.items()}
+        return [f"{one_line(name, _LONGEST)}: {why}" if name else why for name, why in reasons.items() if why]
 
     @property
     def worse(self) -> list[tuple[Group, Pair]]:
         """Return the tasks that pass less often, the largest loss first."""
-        found = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
-        return sorted(found, key=lambda each: each[1].change)
+        losses = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
+        return sorted(losses, key=lambda task: task[1].change)
 
     @property
     def better(self) -> list[tuple[Group, Pair]]:
         """Return the tasks that pass more often, the largest gain first."""
-        found = [(key, pair) for key, pair in self.pairs.items() if pair.change > 0]
-        return sorted(found, key=lambda each: -each[1].change)
+        gains = [(key, pair) for key, pair in self.pairs.items() if pair.change > 0]
+        return sorted(gains, key=lambda task: -task[1].change)
 
     @property
     def changed(self) -> list[str]:
@@ -192,12 +195,14 @@ class Comparison:
         for name, paired in self.variants.items():
             difference = format_difference(rates_name(self.before.info, self.after.info), paired)
             why = self.doubt(name) or undecided(paired)
-            said = f"not decided: {why}" if why else "; ".join([format_verdict(paired), *self._power(paired)])
-            said = said if verdict else ""
+            verdict_text = f"not decided: {why}" if why else "; ".join([format_verdict(paired), *self._power(paired)])
+            verdict_text = verdict_text if verdict else ""
             if name:
-                lines.append("; ".join([f"{one_line(name, _LONGEST)}: {difference}", *([said] if said else [])]))
+                lines.append(
+                    "; ".join([f"{one_line(name, _LONGEST)}: {difference}", *([verdict_text] if verdict_text else [])])
+                )
             else:
-                lines += [difference, *([said] if said else [])]
+                lines += [difference, *([verdict_text] if verdict_text else [])]
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         if len(self.variants) == 1 and (powers := powers_line(*zip(*self.pairs.values(), strict=True))):
@@ -217,30 +222,30 @@ class Comparison:
 
     def conclusions(self) -> list[str]:
         """Return in one sentence for each variant whether it changed, and which loss would have been seen."""
-        found = []
+        sentences = []
         for name, paired in self.variants.items():
-            what = f"{one_line(name, _LONGEST)}: " if name else ""
+            prefix = f"{one_line(name, _LONGEST)}: " if name else ""
             rates = f"pass^1 {paired.before:.3f} -> {paired.after:.3f}"
             if paired.p < SIGNIFICANT and not self.doubt(name):
-                found.append(f"{what}{format_verdict(paired)} against {self.before.name}: {rates}")
+                sentences.append(f"{prefix}{format_verdict(paired)} against {self.before.name}: {rates}")
                 continue
             if why := self.doubt(name) or undecided(paired):
-                found.append(f"{what}not decided against {self.before.name}: {why} ({rates})")
+                sentences.append(f"{prefix}not decided against {self.before.name}: {why} ({rates})")
                 continue
             loss, often = paired.smallest_loss, f"{100 * POWER:.0f} %"
             seen = f"a loss above {loss:.3f} would have been seen, at {often} power" if loss is not None else ""
             seen = seen or f"too few {paired.unit_name}s to see any loss, at {often} power"
-            found.append(f"{what}no detectable change against {self.before.name}; {seen} ({rates})")
-        return found
+            sentences.append(f"{prefix}no detectable change against {self.before.name}; {seen} ({rates})")
+        return sentences
 
     def warnings(self) -> list[str]:
         """Return what makes the comparison doubtful."""
-        changed = [f"not the same in both runs: {', '.join(found)}"] if (found := self.changed) else []
+        changed = [f"not the same in both runs: {', '.join(differing)}"] if (differing := self.changed) else []
         return [*changed, *unrecorded([self.before, self.after])]
 
     def _compared(self) -> str:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
-        numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
+        numbers = [str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" for counts in sizes]
         trials = f", trials per task: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
         tasks = f"{plural(count_tasks(self.pairs), 'task')}{in_clusters(self.variants.values())}"
         return f"{self.after.name} compared with {self.before.name}: {tasks} in both{trials}"
@@ -277,14 +282,14 @@ class Comparison:
         # Of single trials, the direction says it all.
         single = {rate.trials for pair in self.pairs.values() for rate in pair} == {1}
         differences = distinguish(self.pairs)
-        named = [
+        names = [
             f"{key.domain}:" * several
             + one_line(key.task_id, _LONGEST)
             + (f" [{one_line(differences[key], _LONGEST)}]" if differences[key] else "")
             + f" ({pair.before} -> {pair.after})" * (not single)
             for key, pair in tasks
         ]
-        return listed(named, _NAMED)
+        return listed(names, _NAMED)
 
 
 def format_verdict(paired: Paired) -> str:
@@ -296,10 +301,10 @@ def format_verdict(paired: Paired) -> str:
 
 def explain_test(compared: Iterable[Paired]) -> str:
     """Return which test was used."""
-    found = list(compared)
-    clusters = any(paired.unit_name == "cluster" for paired in found)
+    tests = list(compared)
+    clusters = any(paired.unit_name == "cluster" for paired in tests)
     test = f"sign-flip test over {'clusters of ' * clusters}tasks (Fisher 1935)"
-    if not any(paired.uneven for paired in found):
+    if not any(paired.uneven for paired in tests):
         return test
     return f"the larger p of {test} and, as numbers of trials differ, permutation of trials within tasks"
 
@@ -327,11 +332,11 @@ def records_by_group(records: Iterable[TrialRecord], runs: Iterable[RunRecords])
     """Return the trials of each group; those of a file without a domain get that of the runs, if they have one."""
     known = {record.domain for run in runs for record in run.records if record.domain}
     stand_in = known.pop() if len(known) == 1 else ""
-    found: dict[Group, list[TrialRecord]] = defaultdict(list)
+    by_group: dict[Group, list[TrialRecord]] = defaultdict(list)
     for record in records:
         group = record.group
-        found[group if group.domain else group._replace(domain=stand_in)].append(record)
-    return dict(found)
+        by_group[group if group.domain else group._replace(domain=stand_in)].append(record)
+    return dict(by_group)
 
 
 def pass_count(records: Iterable[TrialRecord]) -> PassCount:
@@ -342,24 +347,24 @@ def pass_count(records: Iterable[TrialRecord]) -> PassCount:
 
 def pass_counts(records: Iterable[TrialRecord]) -> dict[Group, PassCount]:
     """Return the trials of each group of a run that has any with a verdict, and how many of them passed."""
-    counts = {group: pass_count(found) for group, found in records_by_group(records, ()).items()}
+    counts = {group: pass_count(trials) for group, trials in records_by_group(records, ()).items()}
     return {group: count for group, count in counts.items() if count.trials}
 
 
 def unrecorded(runs: Iterable[RunRecords]) -> list[str]:
     """Return which parts are not compared, since runs have no hashes of them: a line for each set of parts."""
-    found: dict[str, list[str]] = defaultdict(list)
+    runs_by_parts: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         hashes = run.info.get("hashes") or {}
-        known = {part for each in hashes.get("domains", {}).values() for part in each}
+        known = {part for domain_hashes in hashes.get("domains", {}).values() for part in domain_hashes}
         known |= {"tasks"} if any(hashes.get("tasks", {}).values()) else set()
         known |= {"grading"} if "grader" in hashes else set()
-        lacking = [part for part in ("tasks", "policy", "tools", "database", "grading") if part not in known]
-        if lacking:
-            found[" and ".join(filter(None, [", ".join(lacking[:-1]), lacking[-1]]))].append(run.name)
+        missing = [part for part in ("tasks", "policy", "tools", "database", "grading") if part not in known]
+        if missing:
+            runs_by_parts[" and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))].append(run.name)
     return [
         f"it is unknown whether {parts} are the same: not recorded in {', '.join(dict.fromkeys(names))}"
-        for parts, names in found.items()
+        for parts, names in runs_by_parts.items()
     ]
 
 
@@ -378,23 +383,23 @@ def changed_parts(before: Any, after: Any, groups: Iterable[Group]) -> list[str]
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return []
     # What a run of ours has no hash of was not there; a τ²-bench file may only not have it.
-    own = "grader" in before and "grader" in after
+    is_ours = "grader" in before and "grader" in after
 
     def differs(one: Mapping[str, Any], two: Mapping[str, Any], part: str) -> bool:
-        return one.get(part) != two.get(part) and (own or (part in one and part in two))
+        return one.get(part) != two.get(part) and (is_ours or (part in one and part in two))
 
-    found = ["the rules of grading"] if differs(before, after, "grader") else []
+    changed = ["the rules of grading"] if differs(before, after, "grader") else []
     if any(differs(before.get("prompts", {}), after.get("prompts", {}), name) for name in ("user", "guidelines")):
-        found.append("the user's prompt")
+        changed.append("the user's prompt")
     earlier, later = before.get("domains", {}), after.get("domains", {})
     for name in sorted(set(earlier) & set(later)):
-        found += [f"{part} of {name}" for part in _PARTS if differs(earlier[name], later[name], part)]
+        changed += [f"{part} of {name}" for part in _PARTS if differs(earlier[name], later[name], part)]
     tasks = dict.fromkeys((group.domain, group.task_id) for group in groups)
     hashes = [(_hash(before, *task), _hash(after, *task)) for task in tasks]
-    known = [(set(one.split()), set(two.split())) for one, two in hashes if one is not None and two is not None]
+    known = [(set(old.split()), set(new.split())) for old, new in hashes if old is not None and new is not None]
     # A run may have one of several files that have tasks of one id.
-    differing = sum(not (one <= two or two <= one) for one, two in known)
-    return found + ([plural(differing, "task")] if differing else [])
+    differing = sum(not (old <= new or new <= old) for old, new in known)
+    return changed + ([plural(differing, "task")] if differing else [])
 
 
 def _hash(hashes: Mapping[str, Any], domain: str, task_id: str) -> str | None:

@@ -49,8 +49,8 @@ def why_undecidable(name: str, before: Mapping[Group, PassCount], after: Iterabl
         failing = sum(pairs[group].passed < pairs[group].trials for group in groups)
         if max(passing, failing) < FEWEST_PASSING:
             of = f" of {one_line(variant, _LONGEST)}" if variant else ""
-            found = f"{plural(passing, 'task')}{of} with a pass in {name}"
-            return f"{found}; a significant loss takes at least {FEWEST_PASSING}"
+            passes = f"{plural(passing, 'task')}{of} with a pass in {name}"
+            return f"{passes}; a significant loss takes at least {FEWEST_PASSING}"
     return ""
 
 
@@ -80,7 +80,7 @@ def uneven_losses(tasks: Iterable[tuple[Sequence[TrialRecord], Sequence[TrialRec
         tasks: The trials of each task in both runs, with those that were lost.
     """
     sides = [both for both in tasks if all(both)]
-    pairs = [Pair(*(PassCount(len(side), sum(not each.ran for each in side)) for side in both)) for both in sides]
+    pairs = [Pair(*(PassCount(len(side), sum(not record.ran for record in side)) for side in both)) for both in sides]
     if not pairs or (paired := Paired(pairs, clusters=clusters_of(sides))).p >= SIGNIFICANT:
         return ""
     before, after = (
@@ -95,6 +95,6 @@ def uneven_losses(tasks: Iterable[tuple[Sequence[TrialRecord], Sequence[TrialRec
 def clusters_of(tasks: Iterable[Iterable[Iterable[TrialRecord]]]) -> Clusters:
     """Return what the tasks that move together have in common, as the trials of either run say; the later one first."""
     return [
-        next((each.moves_with for side in reversed([*sides]) for each in side if each.moves_with), None)
+        next((record.moves_with for side in reversed([*sides]) for record in side if record.moves_with), None)
         for sides in tasks
     ]

@@ -38,20 +38,22 @@ def fact_lines(
         variants: There are variants of the tests.
     """
     lines: list[str] = []
-    own = [each for each in installed() if each.comparison is not None]
-    for each in own:
-        earlier, later = measured_by(each, before), measured_by(each, after)
-        if each.comparison is not None and earlier and later:
+    comparing = [capability for capability in installed() if capability.comparison is not None]
+    for capability in comparing:
+        earlier, later = measured_by(capability, before), measured_by(capability, after)
+        if capability.comparison is not None and earlier and later:
             known = {id(trial.record): trial for trial in (*earlier, *later)}
-            pairs = [(_known(known, one), _known(known, two)) for one, two in tasks]
+            pairs = [
+                (_known(known, trials_before), _known(known, trials_after)) for trials_before, trials_after in tasks
+            ]
             view = Compared(earlier, later, pairs, variants)
-            lines += lines_of(f"{each.label}: comparison", partial(each.comparison, view))
-    for named in columns:
-        if named.capability in {each.name for each in own}:
+            lines += lines_of(f"{capability.label}: comparison", partial(capability.comparison, view))
+    for named_column in columns:
+        if named_column.capability in {capability.name for capability in comparing}:
             continue
-        first, second = (_mean(named, side) for side in (before, after))
-        if named.column.metric and first is not None and second is not None:
-            lines.append(f"{named.column.name} {figure(first)} -> {figure(second)}")
+        first, second = (_mean(named_column, side) for side in (before, after))
+        if named_column.column.metric and first is not None and second is not None:
+            lines.append(f"{named_column.column.name} {figure(first)} -> {figure(second)}")
     return lines
 
 
@@ -60,8 +62,8 @@ def _known(known: Mapping[int, Measured], records: Sequence[TrialRecord]) -> lis
 
 
 def _mean(named: NamedColumn, records: Sequence[TrialRecord]) -> float | None:
-    found = [value for record in records if record.ran and (value := named.value(record.facts)) is not None]
-    return fmean(found) if found else None
+    values = [value for record in records if record.ran and (value := named.value(record.facts)) is not None]
+    return fmean(values) if values else None
 
 
 def rates_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -71,7 +73,7 @@ def rates_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
         before: The manifest of the earlier run.
         after: The manifest of the later one.
     """
-    names = [{*changed_settings(each)} for each in (before, after)]
+    names = [{*changed_settings(info)} for info in (before, after)]
     without, no_longer = " and ".join(sorted(names[1] - names[0])), " and ".join(sorted(names[0] - names[1]))
     if without and not names[0]:
         return f"pass^1 without -> with {without}"
@@ -83,6 +85,11 @@ def changed_settings(info: Mapping[str, Any]) -> dict[str, str]:
     settings = info.get("settings")
     if not isinstance(settings, dict):
         return {}
-    found = [each.get("settings") for each in recorded_in(info).values()]
-    stored = {key: value for each in found if isinstance(each, dict) for key, value in each.items()}
+    recorded_settings = [capability.get("settings") for capability in recorded_in(info).values()]
+    stored = {
+        key: value
+        for capability_settings in recorded_settings
+        if isinstance(capability_settings, dict)
+        for key, value in capability_settings.items()
+    }
     return {key.replace("_", " "): as_text(value) for key, value in stored.items() if key in settings}

@@ -130,11 +130,11 @@ class ManyRuns:
     def __init__(self, runs: Sequence[RunRecords], *, all_pairs: bool = False) -> None:
         self.runs, self.all_pairs = runs, all_pairs
         first, *others = [records_by_group(run.records, runs) for run in runs]
-        matched = [match_groups(first, each) for each in others]
+        matched = [match_groups(first, other) for other in others]
         # A group has the name that it has in the first run, if that has it.
         self._sides: list[_ByGroup] = [
             first,
-            *({m.get(g, g): each[g] for g in each} for m, each in zip(matched, others, strict=True)),
+            *({m.get(g, g): other[g] for g in other} for m, other in zip(matched, others, strict=True)),
         ]
 
     @cached_property
@@ -163,12 +163,12 @@ class ManyRuns:
             return []
         numbers = range(len(self.runs))
         chosen = list(combinations(numbers, 2)) if self.all_pairs else [(0, number) for number in numbers[1:]]
-        made = [
+        tests = [
             (before, after, variant, *self._pairs(before, after, tasks))
             for before, after in chosen
             for variant, tasks in self._variants.items()
         ]
-        adjusted = holm([paired.p for _, _, _, paired, _ in made])
+        adjusted = holm([paired.p for _, _, _, paired, _ in tests])
         return [
             Contrast(
                 before,
@@ -181,24 +181,24 @@ class ManyRuns:
                 sum(pair.change > 0 for pair in paired.pairs),
                 incomplete(self.runs[before], self.runs[after])
                 or self._losses(before, after, variant)
-                or undecided(paired, len(made)),
+                or undecided(paired, len(tests)),
             )
-            for (before, after, variant, paired, by_seed), value in zip(made, adjusted, strict=True)
+            for (before, after, variant, paired, by_seed), value in zip(tests, adjusted, strict=True)
         ]
 
     @property
     def regression(self) -> bool:
         """Return whether any run is significantly worse than the one that it is compared with."""
-        return any(each.significant and each.paired.difference < 0 for each in self.contrasts)
+        return any(contrast.significant and contrast.paired.difference < 0 for contrast in self.contrasts)
 
     @property
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each comparison of which that is true."""
         return [
-            f"{self.name(each.after, each.variant)} against {self.name(each.before, each.variant)}: "
-            f"{each.verdict}: {each.undecided}"
-            for each in self.contrasts
-            if each.undecided and not each.significant
+            f"{self.name(contrast.after, contrast.variant)} against {self.name(contrast.before, contrast.variant)}: "
+            f"{contrast.verdict}: {contrast.undecided}"
+            for contrast in self.contrasts
+            if contrast.undecided and not contrast.significant
         ]
 
     @property
@@ -214,15 +214,15 @@ class ManyRuns:
     @property
     def compared(self) -> str:
         """Return what is compared, as a sentence."""
-        found = self.contrasts
+        contrasts = self.contrasts
         by_seed = (
             "task"
-            if not any(each.by_seed for each in found)
+            if not any(contrast.by_seed for contrast in contrasts)
             else "task and seed"
-            if all(each.by_seed == len(each.paired.pairs) for each in found)
+            if all(contrast.by_seed == len(contrast.paired.pairs) for contrast in contrasts)
             else "task, and by seed where both runs have it"
         )
-        tasks = plural(count_tasks(self.tasks), "task") + in_clusters(each.paired for each in found)
+        tasks = plural(count_tasks(self.tasks), "task") + in_clusters(contrast.paired for contrast in contrasts)
         count = f"{plural(len(self.runs), 'run')} on {tasks} with a verdict in all"
         return f"{count}, paired by {by_seed}"
 
@@ -231,7 +231,7 @@ class ManyRuns:
         """Return how p-values and intervals were computed."""
         many = plural(len(self.contrasts), "comparison")
         return (
-            f"{explain_test(each.paired for each in self.contrasts)}, two-sided mid-p; "
+            f"{explain_test(contrast.paired for contrast in self.contrasts)}, two-sided mid-p; "
             f"p (Holm): corrected for {many} by Holm's method (1979), significant below {SIGNIFICANT:g}; the intervals "
             "are 95 % intervals of single rates and differences, not corrected"
         )
@@ -241,8 +241,8 @@ class ManyRuns:
 
         Of many k, the first ones and the last.
         """
-        found: dict[str, list[tuple[str, list[Rate]]]] = {name: [] for name in self.domains}
-        for domain, rows in found.items():
+        rates_by_domain: dict[str, list[tuple[str, list[Rate]]]] = {name: [] for name in self.domains}
+        for domain, rows in rates_by_domain.items():
             for number in range(len(self.runs)):
                 for variant, compared in self._variants.items():
                     tasks = [key for key in compared if key.domain == domain]
@@ -253,16 +253,16 @@ class ManyRuns:
                         for rate in first_and_last([*rates_of(counts)])
                     ]
                     rows.append((self.name(number, variant), rates))
-        return found
+        return rates_by_domain
 
     def warnings(self) -> list[str]:
         """Return what makes comparisons doubtful: what differs between the runs apart from agents and their models."""
-        found: dict[str, list[str]] = defaultdict(list)
+        differences: dict[str, list[str]] = defaultdict(list)
         reference = self.runs[0]
         for run in self.runs[1:]:
             for part in reference.changed_in(run, self.tasks):
-                found[f"not the same as in {reference.name}: {part}"].append(run.name)
-        lines = [f"{text} (in {', '.join(dict.fromkeys(names))})" for text, names in found.items()]
+                differences[f"not the same as in {reference.name}: {part}"].append(run.name)
+        lines = [f"{text} (in {', '.join(dict.fromkeys(names))})" for text, names in differences.items()]
         lines += unrecorded(self.runs)
         lines += [
             f"{row.name}: {plural(row.errors, 'error')}, which are not compared" for row in self.rows if row.errors
@@ -285,7 +285,7 @@ class ManyRuns:
             "compared": {"runs": len(self.runs), "tasks": count_tasks(self.tasks), "domains": self.domains},
             "correction": "holm",
             "runs": [_row_dict(row) for row in self.rows],
-            "comparisons": [self._contrast_dict(each) for each in self.contrasts],
+            "comparisons": [self._contrast_dict(contrast) for contrast in self.contrasts],
             "warnings": self.warnings(),
         }
 
@@ -315,8 +315,8 @@ class ManyRuns:
             by_domain[key.domain].append(count.share)
         # Of a run without variants all trials belong to the row, whatever their test is called.
         variants = {key.variant for key in compared}
-        own = {key: found for key, found in side.items() if not variant or key.variant in variants}
-        records = [record for found in own.values() for record in found]
+        trials_by_task = {key: trials for key, trials in side.items() if not variant or key.variant in variants}
+        records = [record for trials in trials_by_task.values() for record in trials]
         costs = [record.cost for record in records]
         known = [cost for cost in costs if cost is not None]
         return RunRow(
@@ -325,32 +325,34 @@ class ManyRuns:
             sum(record.outcome == "error" for record in records),
             sum(record.counted_as == "excluded" for record in records),
             pass_hat_k_interval(
-                [*counts.values()], 1, clusters_of([each[key] for each in self._sides] for key in counts)
+                [*counts.values()], 1, clusters_of([by_group[key] for by_group in self._sides] for key in counts)
             ),
             [*rates_of([*counts.values()])],
             {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
             sum(known) if known and len(known) == len(costs) else None,
-            len(own) - len(compared),
+            len(trials_by_task) - len(compared),
         )
 
     def _pairs(self, before: int, after: int, tasks: Sequence[Group]) -> tuple[Paired, int]:
         """Return the test over some of the compared tasks, and of how many of them trials are paired by seed."""
-        found, by_seed = [], 0
+        pairs, by_seed = [], 0
         for key in tasks:
-            one, two = self._sides[before][key], self._sides[after][key]
-            common = _seeds(one) & _seeds(two)
+            earlier, later = self._sides[before][key], self._sides[after][key]
+            common = _seeds(earlier) & _seeds(later)
             if common:
-                one, two = ([each for each in side if (each.trial, each.seed) in common] for side in (one, two))
+                earlier, later = (
+                    [record for record in side if (record.trial, record.seed) in common] for side in (earlier, later)
+                )
             by_seed += bool(common)
-            found.append(Pair(pass_count(one), pass_count(two)))
+            pairs.append(Pair(pass_count(earlier), pass_count(later)))
         clusters = clusters_of((self._sides[before][key], self._sides[after][key]) for key in tasks)
-        return Paired(found, clusters=clusters), by_seed
+        return Paired(pairs, clusters=clusters), by_seed
 
     def _losses(self, before: int, after: int, variant: str) -> str:
         """Return how the losses of a variant differ between two runs, over all tasks of both."""
         variants = {key.variant for key in self._variants[variant]}
-        one, two = self._sides[before], self._sides[after]
-        return uneven_losses((one[key], two[key]) for key in one if key in two and key.variant in variants)
+        earlier, later = self._sides[before], self._sides[after]
+        return uneven_losses((earlier[key], later[key]) for key in earlier if key in later and key.variant in variants)
 
 
 def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:

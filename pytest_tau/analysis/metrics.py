@@ -43,8 +43,8 @@ def task_reach(trials: int, passed: int, k: int, waiting: int = 0) -> Range:
         k: How many trials must pass.
         waiting: How many trials are still to come.
     """
-    if ways := comb(trials + waiting, k):
-        return Range(comb(passed, k) / ways, comb(passed + waiting, k) / ways)
+    if draws := comb(trials + waiting, k):
+        return Range(comb(passed, k) / draws, comb(passed + waiting, k) / draws)
     return Range(0.0, float(passed == trials))
 
 
@@ -83,18 +83,18 @@ def fewer_trials(results: Iterable[tuple[int, int]]) -> str:
 
 def given_reference(records: Sequence[TrialRecord]) -> str:
     """Return the sides that were given the reference actions, with the number of trials where it was not in all."""
-    found = Counter(side for record in records for side in record.info.saw_reference)
+    sides = Counter(side for record in records for side in record.info.saw_reference)
     return ", ".join(
-        side if found[side] == len(records) else f"{side} ({found[side]} of {plural(len(records), 'trial')})"
+        side if sides[side] == len(records) else f"{side} ({sides[side]} of {plural(len(records), 'trial')})"
         for side in ("agent", "user")
-        if found[side]
+        if sides[side]
     )
 
 
 def outside_tools(records: Sequence[TrialRecord]) -> str:
     """Return what has changed environments outside of conversations' calls, and in how many trials; else nothing."""
-    found = Counter(tool for record in records for tool in record.info.outside_tools)
-    return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(found.items()))
+    counts = Counter(tool for record in records for tool in record.info.outside_tools)
+    return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(counts.items()))
 
 
 def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:

@@ -111,10 +111,10 @@ class Paired:
 
     def _clustered(self, places: Iterable[int]) -> Counter[Change]:
         """Return how often each change is there among some tasks, those of a cluster added up."""
-        found: dict[object, list[int]] = defaultdict(list)
+        by_cluster: dict[object, list[int]] = defaultdict(list)
         for place in places:
-            found[self._cluster(place)].append(self._in_units(self.pairs[place]))
-        return Counter(Change(sum(changes), len(changes)) for changes in found.values())
+            by_cluster[self._cluster(place)].append(self._in_units(self.pairs[place]))
+        return Counter(Change(sum(changes), len(changes)) for changes in by_cluster.values())
 
     def _cluster(self, place: int) -> object:
         cluster = self._clusters[place]
@@ -188,17 +188,21 @@ class Paired:
         parts += [
             (self._redistributed(pair), Seen(tasks, self._in_units(pair) * tasks)) for pair, tasks in uneven.items()
         ]
-        found: dict[Values, Seen] = {}
+        merged: dict[Values, Seen] = {}
         for values, seen in parts:
             if values.step and len(values.chances) > 1:
-                known = found.get(values, Seen(0, 0))
-                found[values] = Seen(known.numbers + seen.numbers, known.total + seen.total)
-        return found
+                known = merged.get(values, Seen(0, 0))
+                merged[values] = Seen(known.numbers + seen.numbers, known.total + seen.total)
+        return merged
 
     def _redistributed(self, pair: Pair) -> Values:
         """Return the differences of a task whose outcomes are those of its trials in random order (hypergeometric)."""
-        (before, one), (after, two) = pair
-        passed, least, most = one + two, max(0, one + two - before), min(after, one + two)
+        (before, passed_before), (after, passed_after) = pair
+        passed, least, most = (
+            passed_before + passed_after,
+            max(0, passed_before + passed_after - before),
+            min(after, passed_before + passed_after),
+        )
         chances = (
             comb(after, later) * comb(before, passed - later) / comb(before + after, passed)
             for later in range(least, most + 1)
@@ -221,7 +225,9 @@ class Paired:
         # The subset that is empty has no mean. The test counts it, as equal to whatever is asked for.
         empty = 0.5**self.independent
         share = ((1 - LEVEL) / 2 - empty / 2) / (1 - empty)
-        low, high = (each / self._unit for each in (_mid_quantile(means, share), -_mid_quantile(mirrored, share)))
+        low, high = (
+            quantile / self._unit for quantile in (_mid_quantile(means, share), -_mid_quantile(mirrored, share))
+        )
         if self.uneven:
             least, most = self._by_trials()
             low, high = min(low, least), max(high, most)
@@ -237,7 +243,7 @@ class Paired:
     def _by_trials(self) -> Interval:
         """Return where the difference lies by chance of trials alone, from the Wilson intervals of both rates."""
         runs = zip(*self.pairs, strict=True)
-        earlier, later = (len(rates) / fmean(1 / each.trials for each in rates) for rates in runs)
+        earlier, later = (len(rates) / fmean(1 / count.trials for count in rates) for rates in runs)
         before, after = wilson(self.before, earlier), wilson(self.after, later)
         below = sqrt((self.after - after.low) ** 2 + (before.high - self.before) ** 2)
         above = sqrt((after.high - self.after) ** 2 + (self.before - before.low) ** 2)
@@ -253,14 +259,14 @@ class Paired:
         """
         if self.independent < FEWEST_TASKS - 1:
             return None
-        found = losses(self.pairs)
+        power = losses(self.pairs)
         if self.independent == len(self.pairs):
-            return found.smallest()
+            return power.smallest()
         centre, tasks = self.difference * self._unit, len(self.pairs)
         moved = sum((total - size * centre) ** 2 * number for (total, size), number in self._changes.items())
         squares = sum(size**2 * number for (_, size), number in self._changes.items())
         # The clusters say as much as so many of equal size.
-        return replace(found, clusters=tasks**2 / squares, seen=moved / (tasks * self._unit**2)).smallest()
+        return replace(power, clusters=tasks**2 / squares, seen=moved / (tasks * self._unit**2)).smallest()
 
 
 def _subset_means(changes: Mapping[Change, int], seed: int, samples: int) -> list[float]:
@@ -297,7 +303,7 @@ def losses(pairs: Sequence[Pair]) -> Losses:
         for rates in zip(*pairs, strict=True)
     )
     seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
-    before, after = (fmean(1 / each.trials for each in rates) for rates in zip(*pairs, strict=True))
+    before, after = (fmean(1 / count.trials for count in rates) for rates in zip(*pairs, strict=True))
     uneven = fmean(pair.before.trials != pair.after.trials for pair in pairs)
     return Losses(len(pairs), rate, before, after, within, within_now, seen, uneven)
 

@@ -118,20 +118,20 @@ class Scores:
         results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks.values()]
         together = {record.group: record.moves_with for record in records}
         clusters = [together[group] for group in tasks]
-        shown = {rate.k for rate in self.shown_rates()}
-        found = [
-            rate._replace(interval=pass_hat_k_interval(results, rate.k, clusters)) if rate.k in shown else rate
+        shown_ks = {rate.k for rate in self.shown_rates()}
+        rates = [
+            rate._replace(interval=pass_hat_k_interval(results, rate.k, clusters)) if rate.k in shown_ks else rate
             for rate in self.rates
         ]
-        return replace(self, rates=tuple(found))
+        return replace(self, rates=tuple(rates))
 
 
 def outcomes_by_group(records: Iterable[TrialRecord]) -> dict[Group, Counter[str]]:
     """Return how many trials of each group ``passed``, ``failed``, ended in an ``error``, or are ``excluded``."""
-    found: dict[Group, Counter[str]] = defaultdict(Counter)
+    outcomes: dict[Group, Counter[str]] = defaultdict(Counter)
     for record in records:
-        found[record.group][record.counted_as] += 1
-    return dict(found)
+        outcomes[record.group][record.counted_as] += 1
+    return dict(outcomes)
 
 
 def first_and_last(rates: Sequence[Rate]) -> list[Rate]:
@@ -158,8 +158,10 @@ def powers_line(before: Sequence[tuple[int, int]], after: Sequence[tuple[int, in
         before: For each task, its trials in the earlier run that ran, and how many of them passed.
         after: The same of the later run.
     """
-    one, two = ({rate.k: rate.value for rate in first_and_last([*rates_of(counts)])} for counts in (before, after))
-    return ", ".join(f"pass^{k} {one[k]:.3f} -> {two[k]:.3f}" for k in one if k > 1 and k in two)
+    earlier, later = (
+        {rate.k: rate.value for rate in first_and_last([*rates_of(counts)])} for counts in (before, after)
+    )
+    return ", ".join(f"pass^{k} {earlier[k]:.3f} -> {later[k]:.3f}" for k in earlier if k > 1 and k in later)
 
 
 #: Flaky tasks that are listed without -v, and characters of each name.
@@ -176,7 +178,9 @@ def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]
         verbosity: pytest's: below 0 nothing is listed, above 0 every task is.
     """
     trials = outcomes_by_group(records)
-    counts = {group: (found["passed"], found["passed"] + found["failed"]) for group, found in trials.items()}
+    counts = {
+        group: (outcomes["passed"], outcomes["passed"] + outcomes["failed"]) for group, outcomes in trials.items()
+    }
     repeated = [group for group, (_, ran) in counts.items() if ran > 1]
     flaky = [group for group in repeated if 0 < counts[group][0] < counts[group][1]]
     if not flaky or verbosity < 0:
@@ -187,15 +191,15 @@ def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]
         return abs(passed / ran - 0.5), group.domain, by_numbers(group.task_id), group
 
     flaky.sort(key=order)
-    shown = flaky if verbosity > 0 else flaky[:_MOST]
+    visible = flaky if verbosity > 0 else flaky[:_MOST]
     differences = distinguish(trials)
-    names = {group: _name(group, differences[group]) for group in shown}
+    names = {group: _name(group, differences[group]) for group in visible}
     width = max(map(len, names.values()))
     lines = [f"flaky: {len(flaky)} of {plural(len(repeated), 'task')} with several trials both passed and failed"]
-    for group in shown:
+    for group in visible:
         passed, ran = counts[group]
         lines.append(f"  {names[group]:<{width}}  {passed} of {ran} passed ({100 * passed / ran:.0f} %)")
-    left = len(flaky) - len(shown)
+    left = len(flaky) - len(visible)
     return [*lines, f"  and {left} more (-v lists them)"] if left else lines
 
 
@@ -224,7 +228,7 @@ def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
     tasks: dict[object, list[bool]] = {}
     for record, passed in trials:
         tasks.setdefault(record.group, []).append(passed)
-    return fmean(fmean(each) for each in tasks.values()) if tasks else None
+    return fmean(fmean(verdicts) for verdicts in tasks.values()) if tasks else None
 
 
 def _persona(record: TrialRecord) -> str:

@@ -77,10 +77,10 @@ def pass_hat_k_interval(results: Iterable[tuple[int, int]], k: int, clusters: Cl
         the same rate there is nothing to resample, and it is Wilson's interval with a trial for each task: a rate
         varies at most as a coin does.
     """
-    found = [task_reach(trials, passed, k) if trials else None for trials, passed in results]
-    if any(each and each.low < each.high for each in found):
+    ranges = [task_reach(trials, passed, k) if trials else None for trials, passed in results]
+    if any(reach and reach.low < reach.high for reach in ranges):
         return None
-    return ratio_interval(((each.low, 1) if each else (0, 0) for each in found), proportion=True, clusters=clusters)
+    return ratio_interval(((reach.low, 1) if reach else (0, 0) for reach in ranges), proportion=True, clusters=clusters)
 
 
 def mean_interval(
@@ -113,15 +113,15 @@ def difference_interval(differences: Collection[float], clusters: Clusters = ())
     """
     if len(set(differences)) < 2:
         return None
-    sums = together(((each, 1) for each in differences), clusters)
+    sums = together(((difference, 1) for difference in differences), clusters)
     here, mirrored = sorted(sums), sorted((-total, number) for total, number in sums)
     # Resamples depend on the order of the values, so one of the two directions is resampled for both.
-    found = ratio_interval(min(here, mirrored), proportion=False)
-    if found is None or here < mirrored:
-        return found
+    interval = ratio_interval(min(here, mirrored), proportion=False)
+    if interval is None or here < mirrored:
+        return interval
     if here > mirrored:
-        return Interval(-found.high, -found.low)
-    reach = (found.high - found.low) / 2
+        return Interval(-interval.high, -interval.low)
+    reach = (interval.high - interval.low) / 2
     return Interval(-reach, reach)
 
 
@@ -132,13 +132,13 @@ def together(sums_by_task: Iterable[tuple[float, int]], clusters: Clusters) -> l
         sums_by_task: For each task, the sum of the values, and how many there are.
         clusters: The tasks that move together.
     """
-    if not any(each is not None for each in clusters):
+    if not any(cluster is not None for cluster in clusters):
         return [(float(total), number) for total, number in sums_by_task if number]
-    found: dict[Hashable, list[tuple[float, int]]] = defaultdict(list)
-    for place, (each, cluster) in enumerate(zip(sums_by_task, clusters, strict=True)):
-        if each[1]:
-            found[(place,) if cluster is None else cluster].append(each)
-    return [(fsum(total for total, _ in sums), sum(number for _, number in sums)) for sums in found.values()]
+    by_cluster: dict[Hashable, list[tuple[float, int]]] = defaultdict(list)
+    for place, (task_sums, cluster) in enumerate(zip(sums_by_task, clusters, strict=True)):
+        if task_sums[1]:
+            by_cluster[(place,) if cluster is None else cluster].append(task_sums)
+    return [(fsum(total for total, _ in sums), sum(number for _, number in sums)) for sums in by_cluster.values()]
 
 
 def ratio_interval(
@@ -162,17 +162,17 @@ def ratio_interval(
     counts = tuple(cells[pair] for pair in pairs)
     estimate = _ratio(pairs, counts)
     influence = [above - estimate * below for above, below in pairs]
-    spread = fsum(count * one**2 for count, one in zip(counts, influence, strict=True))
+    spread = fsum(count * effect**2 for count, effect in zip(counts, influence, strict=True))
     rounding = max(_ROUNDING, tasks * float_info.epsilon)
     if spread <= rounding**2 * fsum(count * above**2 for (above, _), count in cells.items()):
         return wilson(estimate, tasks) if proportion else Interval(estimate, estimate)
-    found = sorted(_resampled(pairs, counts))
-    skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
+    resamples = sorted(_resampled(pairs, counts))
+    skew = fsum(count * effect**3 for count, effect in zip(counts, influence, strict=True))
     size = fsum(count * abs(above) for (above, _), count in cells.items())
     number = sum(count * below for (_, below), count in cells.items())
     student = student_quantile(tasks - 1)
     wider = 1.0 if proportion else student / _TWO_SIDED * sqrt(tasks / (tasks - 1))
-    interval = _bca(found, estimate, skew / (6 * spread**1.5), rounding * size / number, wider)
+    interval = _bca(resamples, estimate, skew / (6 * spread**1.5), rounding * size / number, wider)
     if not proportion:
         return interval
     variance = spread / number**2 * tasks / (tasks - 1)
@@ -231,9 +231,9 @@ def percentile(values: Iterable[float], share: float) -> float | None:
 
 def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     above = below = 0.0
-    for (one, other), count in zip(pairs, counts, strict=True):
-        above += one * count
-        below += other * count
+    for (total, number), count in zip(pairs, counts, strict=True):
+        above += total * count
+        below += number * count
     return above / below
 
 

@@ -101,7 +101,7 @@ def summarise(
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
         domains[record.domain].append(record)
-    return [_domain(name, found, floors or {}, group_by) for name, found in sorted(domains.items())]
+    return [_domain(name, domain_records, floors or {}, group_by) for name, domain_records in sorted(domains.items())]
 
 
 def ending(record: TrialRecord) -> str:
@@ -119,7 +119,7 @@ def _domain(
     tasks = dict.fromkeys(record.group.task for record in records)
     verdicts = [floors[task] for task in tasks if task in floors]
     scores, variants = Scores.of(name, records), Variants.of(records)
-    used = [each for record in records for each in record.model_usage.values()]
+    used = [usage for record in records for usage in record.model_usage.values()]
     return DomainSummary(
         scores=scores.without_rates(len(tasks)) if variants else scores.with_intervals(records),
         variants=variants,
@@ -141,30 +141,30 @@ def _domain(
 
 
 def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(Counter(names).items(), key=lambda found: (-found[1], found[0])))
+    return tuple(sorted(Counter(names).items(), key=lambda counted: (-counted[1], counted[0])))
 
 
 def _stats(records: list[TrialRecord]) -> TrialStats:
     p50, p95 = (percentile((record.duration for record in records), share) for share in (0.5, 0.95))
     assert p50 is not None
     assert p95 is not None
-    means = {each.name: fmean(each.value(record) for record in records) for each in COLUMNS if each.unit}
+    means = {column.name: fmean(column.value(record) for record in records) for column in COLUMNS if column.unit}
     return TrialStats(means, p50, p95)
 
 
 def _grouped(group: str, split: Mapping[str, Sequence[TrialRecord]]) -> tuple[Scores, ...]:
     """Return the scores of each group of tasks, and in it of each variant, as their trials are not pooled."""
-    found: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
+    by_value: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
     for variant, records in split.items():
         for record in records:
             value = record.groups.get(group)
             # A task has one of the others, and any number of tags.
             values = dict.fromkeys(value.split(", ")) if value and group == "tags" else [value or NO_VALUE]
-            for each in values:
-                found[each, variant].append(record)
-    if all(value == NO_VALUE for value, _ in found):
+            for group_value in values:
+                by_value[group_value, variant].append(record)
+    if all(value == NO_VALUE for value, _ in by_value):
         return ()
     variants = list(split)
-    ordered = sorted(found, key=lambda key: (key[0] == NO_VALUE, by_numbers(key[0]), variants.index(key[1])))
-    names = {(value, variant): f"{value} [{variant}]" if variant else value for value, variant in found}
-    return tuple(Scores.of(names[key], found[key]).with_intervals(found[key]) for key in ordered)
+    ordered = sorted(by_value, key=lambda key: (key[0] == NO_VALUE, by_numbers(key[0]), variants.index(key[1])))
+    names = {(value, variant): f"{value} [{variant}]" if variant else value for value, variant in by_value}
+    return tuple(Scores.of(names[key], by_value[key]).with_intervals(by_value[key]) for key in ordered)

@@ -30,20 +30,24 @@ class UnseenAgent(NamedTuple):
 
 def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
     """Return the agents that are not built in and of which no model call was seen in any trial."""
-    found: dict[str, UnseenAgent] = {}
+    agents: dict[str, UnseenAgent] = {}
     seen: set[str] = set()
     for record in records:
         agent = record.info.foreign_agent
         if agent is not None:
             seen |= {agent.name} if agent.calls_seen else set()
-            found.setdefault(agent.name, UnseenAgent(agent.name, tuple(agent.clients)))
-    return [agent for name, agent in found.items() if name not in seen]
+            agents.setdefault(agent.name, UnseenAgent(agent.name, tuple(agent.clients)))
+    return [agent for name, agent in agents.items() if name not in seen]
 
 
 def silent_line(records: Sequence[TrialRecord]) -> str:
     """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
-    others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.info.silent_agent}
-    silent = [each for each in records if each.outcome == "failed" and each.info.silent_agent not in {None, *others}]
+    others = {
+        (record.conditions or {}).get("agent") for record in records if record.ran and not record.info.silent_agent
+    }
+    silent = [
+        record for record in records if record.outcome == "failed" and record.info.silent_agent not in {None, *others}
+    ]
     failed = {notes.silent_agent or "" for notes in (record.info for record in silent) if _tells(notes)}
     if not failed:
         return ""
@@ -69,10 +73,10 @@ def unseen_line(agents: Sequence[UnseenAgent], ignored_by: Sequence[str] = ()) -
         agents: The agents, one at least.
         ignored_by: What does not apply to the calls, such as ``not recorded`` and ``not in the costs``.
     """
-    shown = "; ".join(map(str, agents[:3])) + (f"; and {plural(len(agents) - 3, 'other')}" if agents[3:] else "")
+    names = "; ".join(map(str, agents[:3])) + (f"; and {plural(len(agents) - 3, 'other')}" if agents[3:] else "")
     clients = [client for agent in agents for client in agent.clients]
     ignored = f": model calls of its own are {', '.join(ignored_by)}" if ignored_by else ""
-    return f"{shown}{ignored}{cure(clients)}"
+    return f"{names}{ignored}{cure(clients)}"
 
 
 def cure(clients: Sequence[str]) -> str:

@@ -62,22 +62,22 @@ class UsageTotals:
         """Return a line for each role, and one for the sum; the last one says which prices are unknown."""
         roles = {role: total_usage(parts) for role, parts in sorted(self._roles.items())}
         alone = len(roles) == 1
-        found = [
+        role_lines = [
             f"{role} {total.model}: {_format_sums(total, says_unknown=alone)}{_by_actor(total)}"
             for role, total in roles.items()
         ]
         if not alone and roles:
-            found.append(f"models together: {_format_sums(total_usage(roles.values()), says_unknown=True)}")
+            role_lines.append(f"models together: {_format_sums(total_usage(roles.values()), says_unknown=True)}")
         free = [
             f"{'all' if count == self._trials else f'{count} of {self._trials} trials'} {how}"
             for count, how in ((self._replayed, "replayed"), (self._reused, "reused from the earlier run"))
             if count
         ]
-        if free and found:
-            found[-1] += f" ({', '.join(free)} at no cost)"
-        if self._stopped and found:
-            found[-1] += f"; {plural(self._stopped, 'call')} of trials that the budget stopped"
-        return found
+        if free and role_lines:
+            role_lines[-1] += f" ({', '.join(free)} at no cost)"
+        if self._stopped and role_lines:
+            role_lines[-1] += f"; {plural(self._stopped, 'call')} of trials that the budget stopped"
+        return role_lines
 
 
 def _by_actor(total: ModelUsage) -> str:

@@ -73,28 +73,32 @@ class Variants:
         split = records_by_variant(records)
         if len(split) == 1:
             return None
-        scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
-        trials = {name: _by_task(found) for name, found in split.items()}
-        found = [
-            (one, other, both)
-            for one, other in combinations(split, 2)
-            if _are_comparable(split[one], split[other])
-            for both in (_both(trials[one], trials[other]),)
+        scores = tuple(
+            Scores.of(name, variant_records).with_intervals(variant_records) for name, variant_records in split.items()
+        )
+        trials = {name: _by_task(variant_records) for name, variant_records in split.items()}
+        compared = [
+            (first, second, both)
+            for first, second in combinations(split, 2)
+            if _are_comparable(split[first], split[second])
+            for both in (_both(trials[first], trials[second]),)
             if sum(map(_have_verdicts, both)) >= _FEWEST
         ]
         pairs = (
-            VariantPair(one, other, _paired([*filter(_have_verdicts, both)]), uneven_losses(both), len(found) == 1)
-            for one, other, both in found
+            VariantPair(
+                first, second, _paired([*filter(_have_verdicts, both)]), uneven_losses(both), len(compared) == 1
+            )
+            for first, second, both in compared
         )
         return cls(scores, tuple(pairs))
 
     def pair_lines(self, most: int | None = None) -> list[str]:
         """Return the comparisons as lines of text."""
         left = len(self.pairs) - len(self.pairs[:most])
-        full = [each.name for each in self.scores]
+        full = [score.name for score in self.scores]
         names = dict(zip(full, distinct_lines(full, _LONGEST), strict=True))
         return [
-            *(f"{names[each.before]} -> {names[each.after]}: {'; '.join(each.parts())}" for each in self.pairs[:most]),
+            *(f"{names[pair.before]} -> {names[pair.after]}: {'; '.join(pair.parts())}" for pair in self.pairs[:most]),
             *([f"and {plural(left, 'more comparison')} (-v shows them)"] if left else []),
         ]
 
@@ -111,18 +115,18 @@ def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRe
     """Return the trials of each variant by its name; all of them by an empty name if there are no variants."""
     split = split_variants({record.group: None for record in records})
     names = {group: name for name, groups in split.items() for group in groups}
-    found: dict[str, list[TrialRecord]] = {name: [] for name in split}
+    by_variant: dict[str, list[TrialRecord]] = {name: [] for name in split}
     for record in records:
-        found[names[record.group]].append(record)
-    return found
+        by_variant[names[record.group]].append(record)
+    return by_variant
 
 
 def _by_task(records: Sequence[TrialRecord]) -> dict[TaskId, list[TrialRecord]]:
-    return {group.task: found for group, found in records_by_group(records, ()).items()}
+    return {group.task: trials for group, trials in records_by_group(records, ()).items()}
 
 
 def _both(before: Mapping[TaskId, _Trials], after: Mapping[TaskId, _Trials]) -> list[tuple[_Trials, _Trials]]:
-    return [(found, after[task]) for task, found in before.items() if task in after]
+    return [(trials, after[task]) for task, trials in before.items() if task in after]
 
 
 def _have_verdicts(sides: tuple[_Trials, _Trials]) -> bool:
@@ -130,4 +134,6 @@ def _have_verdicts(sides: tuple[_Trials, _Trials]) -> bool:
 
 
 def _paired(tasks: Sequence[tuple[_Trials, _Trials]]) -> Paired:
-    return Paired([Pair(pass_count(one), pass_count(two)) for one, two in tasks], clusters=clusters_of(tasks))
+    return Paired(
+        [Pair(pass_count(earlier), pass_count(later)) for earlier, later in tasks], clusters=clusters_of(tasks)
+    )

@@ -68,18 +68,18 @@ class Gate:
         Raises:
             ConfigurationError: The expression is not a gate; the error states what is expected.
         """
-        found, shown = _GATE.fullmatch(text.strip()), repr(shorten(text, _LONGEST))
-        if found is None:
-            raise ConfigurationError(f"{_EXPECTED}, got {shown}")
-        domain, name, operator, value = (part.strip() if part else part for part in found.groups())
+        match, quoted = _GATE.fullmatch(text.strip()), repr(shorten(text, _LONGEST))
+        if match is None:
+            raise ConfigurationError(f"{_EXPECTED}, got {quoted}")
+        domain, name, operator, value = (part.strip() if part else part for part in match.groups())
         if operator not in _OPERATORS:
-            raise ConfigurationError(f"{shown}: expected one of {', '.join(_OPERATORS)}, got {shorten(operator)!r}")
+            raise ConfigurationError(f"{quoted}: expected one of {', '.join(_OPERATORS)}, got {shorten(operator)!r}")
         try:
             bound = float(value)
         except ValueError:
             bound = inf
         if not -inf < bound < inf:
-            raise ConfigurationError(f"{shown}: expected a number after {operator}, got {shorten(value)!r}")
+            raise ConfigurationError(f"{quoted}: expected a number after {operator}, got {shorten(value)!r}")
         gate = cls(domain, name, metric_named(name, columns), operator, bound)
         gate.check_bound()
         return gate
@@ -115,7 +115,9 @@ class Gate:
 
     def verdicts(self, tasks: Tasks) -> list[Verdict]:
         """Return whether the gate is met, as far as trials were run: for each variant, if there are several."""
-        return [self.verdict(each)._replace(variant=name) for name, each in self.by_variant(tasks).items()]
+        return [
+            self.verdict(variant_tasks)._replace(variant=name) for name, variant_tasks in self.by_variant(tasks).items()
+        ]
 
     def by_variant(self, tasks: Tasks) -> dict[str, Tasks]:
         """Return the tasks that count, by the name of their variant; the name is empty without variants."""
@@ -138,14 +140,14 @@ class Gate:
 
     def settled(self, tasks: Tasks) -> bool | None:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
-        found = {self._settled(each) for each in self.by_variant(tasks).values()}
-        return False if False in found else None if None in found else True
+        outcomes = {self._settled(variant_tasks) for variant_tasks in self.by_variant(tasks).values()}
+        return False if False in outcomes else None if None in outcomes else True
 
     def worst(self, tasks: Tasks) -> list[tuple[TrialRecord, float]]:
         """Return the trials whose own values are beyond the bound, with these, the worst first; at most three."""
-        found = [(each, value) for each, value in self.metric.each(self.tasks(tasks)) if not self.holds(value)]
-        found.sort(key=lambda each: each[0].test)  # workers report in any order
-        return sorted(found, key=lambda each: each[1], reverse=self.operator in ("<=", "<"))[:_MOST_WORST]
+        beyond = [(record, value) for record, value in self.metric.each(self.tasks(tasks)) if not self.holds(value)]
+        beyond.sort(key=lambda trial: trial[0].test)  # workers report in any order
+        return sorted(beyond, key=lambda trial: trial[1], reverse=self.operator in ("<=", "<"))[:_MOST_WORST]
 
     def _settled(self, tasks: Tasks) -> bool | None:
         reach = self.metric.reach(self.tasks(tasks))

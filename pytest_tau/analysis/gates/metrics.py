@@ -73,9 +73,9 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
         records: Those that were reported.
         planned: How many each group will have; by default there are no more.
     """
-    found: Tasks = defaultdict(TaskTrials)
+    tasks: Tasks = defaultdict(TaskTrials)
     for record in records:
-        task = found[record.group]
+        task = tasks[record.group]
         task.moves_with = record.moves_with or task.moves_with
         if record.info.interrupted:
             task.waiting += 1
@@ -86,9 +86,9 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
         else:
             task.ran.append(record)
     for key, trials in (planned or {}).items():
-        task = found[key]
+        task = tasks[key]
         task.waiting = max(0, trials - task.reported)
-    return found
+    return tasks
 
 
 def clusters_of(tasks: Iterable[TaskTrials]) -> Clusters:
@@ -98,9 +98,9 @@ def clusters_of(tasks: Iterable[TaskTrials]) -> Clusters:
 
 def count_clusters(tasks: Sequence[TaskTrials]) -> int:
     """Return in how many clusters the tasks with trials are, of which a task by itself is one; 0 without clusters."""
-    found = [task.moves_with for task in tasks if task.reported]
-    clusters = {*found} - {None}
-    return found.count(None) + len(clusters) if len(found) - found.count(None) > len(clusters) else 0
+    cluster_ids = [task.moves_with for task in tasks if task.reported]
+    clusters = {*cluster_ids} - {None}
+    return cluster_ids.count(None) + len(clusters) if len(cluster_ids) - cluster_ids.count(None) > len(clusters) else 0
 
 
 class Reach(NamedTuple):
@@ -225,17 +225,17 @@ class _OfTrials(Metric):
 
     def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
         """Return the trials of each task that count."""
-        found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
+        trials_by_task = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
         counts = self.metric.counts
-        return [[each for each in trials if counts is None or counts(each)] for trials in found]
+        return [[record for record in trials if counts is None or counts(record)] for trials in trials_by_task]
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         reason = self.metric.lacking or "no trial has anything to measure"
         return reason if any(task.ran for task in tasks) else "no trial has a verdict"
 
     def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
-        records = [each for trials in self._records(tasks) for each in trials]
-        return [(each, value) for each in records if (value := self.of(each)) is not None]
+        records = [record for trials in self._records(tasks) for record in trials]
+        return [(record, value) for record in records if (value := self.of(record)) is not None]
 
 
 class _Mean(_OfTrials):
@@ -256,13 +256,13 @@ class _Mean(_OfTrials):
         known, clusters = self._known(tasks), clusters_of(tasks)
         if self.metric.most == 1:
             return mean_interval(known, proportion=True, clusters=clusters)
-        found = mean_interval(known, clusters=clusters)
+        resampled = mean_interval(known, clusters=clusters)
         # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
-        return found if found and found.low < found.high else None
+        return resampled if resampled and resampled.low < resampled.high else None
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         known = fsum(value for values in self._known(tasks) for value in values)
-        values = [value for found in self._values(tasks) for value in found]
+        values = [value for task_values in self._values(tasks) for value in task_values]
         waiting = sum(task.waiting for task in tasks)
         trials, unknown = len(values) + waiting, values.count(None) + waiting
         if not trials:
@@ -285,32 +285,34 @@ class _OfEvents(_OfTrials):
         self.events = events
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
-        return [[value for each in records for value in self.events(each) or ()] for records in self._records(tasks)]
+        return [
+            [value for record in records for value in self.events(record) or ()] for records in self._records(tasks)
+        ]
 
     def _sums(self, tasks: Sequence[TaskTrials]) -> list[tuple[float, int]]:
-        found = []
+        task_sums = []
         for records in self._records(tasks):
-            events = [self.events(each) or 0 for each in records]
-            numbers = [len(each) if isinstance(each, list) else each for each in events]
-            sums = (number * (self.of(each) or 0.0) for number, each in zip(numbers, records, strict=True))
-            found.append((fsum(sums), sum(numbers)))
-        return found
+            events = [self.events(record) or 0 for record in records]
+            numbers = [len(measured) if isinstance(measured, list) else measured for measured in events]
+            sums = (number * (self.of(record) or 0.0) for number, record in zip(numbers, records, strict=True))
+            task_sums.append((fsum(sums), sum(numbers)))
+        return task_sums
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         if self.metric.percent:
-            values = (value for found in self._values(tasks) for value in found)
+            values = (value for task_values in self._values(tasks) for value in task_values)
             return percentile(values, self.metric.percent / 100)
         sums = self._sums(tasks)
-        number = sum(each for _, each in sums)
+        number = sum(count for _, count in sums)
         return fsum(total for total, _ in sums) / number if number else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         if self.metric.percent:
-            found = percentile_interval(self._values(tasks), self.metric.percent / 100, clusters_of(tasks))
+            estimate = percentile_interval(self._values(tasks), self.metric.percent / 100, clusters_of(tasks))
         else:
             proportion, clusters = self.metric.most == 1, clusters_of(tasks)
-            found = ratio_interval(self._sums(tasks), proportion=proportion, clusters=clusters)
-        return found if found and found.low < found.high else None
+            estimate = ratio_interval(self._sums(tasks), proportion=proportion, clusters=clusters)
+        return estimate if estimate and estimate.low < estimate.high else None
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         # How many events the trials that are waiting will have is not known.
@@ -322,7 +324,7 @@ class _OfEvents(_OfTrials):
 
 def _of_columns(columns: Iterable[Column]) -> dict[str, Metric]:
     """Return the metrics of columns, by name."""
-    return {each.metric.name: _of_column(each, each.metric) for each in columns if each.metric}
+    return {column.metric.name: _of_column(column, column.metric) for column in columns if column.metric}
 
 
 def _of_column(column: Column, metric: MeanMetric) -> Metric:
@@ -343,16 +345,16 @@ def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     Raises:
         ConfigurationError: There is no metric of this name.
     """
-    found = _PASS.fullmatch(name)
-    if found and int(found[1]) >= 1:
-        return _PassHatK(int(found[1]))
+    match = _PASS.fullmatch(name)
+    if match and int(match[1]) >= 1:
+        return _PassHatK(int(match[1]))
     columns = [*columns]
     metrics = METRICS | _of_columns(with_facts(columns))
     if name in metrics:
         return metrics[name]
-    for each in columns:
-        if (key := each.of_key(name)) is not None:
+    for column in columns:
+        if (key := column.of_key(name)) is not None:
             return _of_columns([column_of(key)])[key.column.name]
     known = ["pass^1", "pass^4", *metrics]
-    others = ["pass^K for any K from 1", *(each.column.name for each in columns if each.is_of_keys)]
+    others = ["pass^K for any K from 1", *(column.column.name for column in columns if column.is_of_keys)]
     raise ConfigurationError("; ".join([unknown_name("metric", name, known, sorted(known)), *others]))

@@ -67,8 +67,8 @@ def _actor(message: Message) -> str | None:
 
 def stored_facts(simulation: Simulation) -> dict[str, Any]:
     """Return the facts of a simulation as they are stored; empty if there are none."""
-    found = simulation.facts.get("traces")
-    return found if isinstance(found, dict) else {}
+    stored = simulation.facts.get("traces")
+    return stored if isinstance(stored, dict) else {}
 
 
 def failure(facts: TraceFacts, _simulation: Simulation) -> list[str]:
@@ -84,7 +84,7 @@ def page(facts: TraceFacts, simulation: Simulation) -> Iterator[PageBlock]:
         "Key": facts.key or "",
         "Traces": ", ".join(facts.trace_ids),
         "Recorded by": ", ".join(facts.scopes),
-        "Files": ", ".join(each.name for each in facts.files),
+        "Files": ", ".join(file.name for file in facts.files),
         "Agents": ", ".join(dict.fromkeys(filter(None, map(_actor, simulation.messages)))),
     }
     rows = [(name, value) for name, value in known.items() if value]

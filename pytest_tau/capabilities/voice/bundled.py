@@ -50,9 +50,9 @@ def keep_bundled(domain: Domain, tasks: list[Task], mode: str) -> None:
     """
     if mode != "voice":
         raise pytest.UsageError("--tau-voice-tasks needs --tau-mode voice")
-    found = bundled_tasks(domain.spec.name, tasks)
-    if not found:
+    voice_tasks = bundled_tasks(domain.spec.name, tasks)
+    if not voice_tasks:
         names = ", ".join(sorted(file.stem for file in _FOLDER.glob("*.json")))
         problem = f"domain {domain.spec.name!r} has no such tasks here; the bundled data of {names} have"
         raise pytest.UsageError(f"--tau-voice-tasks: {problem}")
-    tasks[:] = found
+    tasks[:] = voice_tasks

@@ -127,10 +127,10 @@ class VoiceFacts(BaseModel):
         """
         latencies, calls = self.response_latencies, set(self.after_calls)
         turns = self.events.get("response", (0, 0))[0]
-        said, heard = (sum(each[at] for each in self.entities.values()) for at in (0, 1))
+        spoken, heard = (sum(counts[at] for counts in self.entities.values()) for at in (0, 1))
         timings = [timing(seconds, number in calls) for number, seconds in enumerate(latencies)]
         return {
-            "totals": {name: total for name, (total, _) in self.events.items()} | {"entities": said},
+            "totals": {name: total for name, (total, _) in self.events.items()} | {"entities": spoken},
             "response_rate": self._right("response"),
             "yield_rate": self._right("yield"),
             "agent_interruption_rate": self.agent_interruptions / turns if turns else None,
@@ -140,7 +140,7 @@ class VoiceFacts(BaseModel):
             "response_latency_p95": percentile(latencies, 0.95),
             "response_timing": fmean(timings) if timings else None,
             "yield_latency": fmean(self.yield_latencies) if self.yield_latencies else None,
-            "entities_heard": heard / said if said else None,
+            "entities_heard": heard / spoken if spoken else None,
         }
 
     @model_serializer(mode="wrap")
@@ -169,27 +169,28 @@ def facts_of(ticks: Sequence[Tick], tick_seconds: float, environment: Any = None
         tick_seconds: The length of a tick in seconds.
         environment: ``speech_environment`` of τ²-bench's simulation; None if it is not known.
     """
-    found = Interaction.of(ticks, tick_seconds)
-    answers = [each for each in found.events if each.category == "response" and each.latency is not None]
+    interaction = Interaction.of(ticks, tick_seconds)
+    answers = [event for event in interaction.events if event.category == "response" and event.latency is not None]
     turns = responsiveness(ticks)
     complexity = environment.get("complexity") if isinstance(environment, dict) else None
-    after = [any(tick.agent_tool_calls for tick in ticks[each.tick : each.until + 1]) for each in answers]
+    after = [any(tick.agent_tool_calls for tick in ticks[answer.tick : answer.until + 1]) for answer in answers]
     return VoiceFacts(
         tick_seconds=tick_seconds,
         ticks=len(ticks),
         complexity=complexity if isinstance(complexity, str) else None,
-        events={name: counts for name in _CATEGORIES if (counts := _counts(found.events, name))[0]},
-        response_latencies=[each.latency for each in answers if each.latency is not None],
+        events={name: counts for name in _CATEGORIES if (counts := _counts(interaction.events, name))[0]},
+        response_latencies=[answer.latency for answer in answers if answer.latency is not None],
         after_calls=[number for number, called in enumerate(after) if called],
         yield_latencies=[
-            each.latency for each in found.events if each.category == "yield" and each.latency is not None
+            event.latency for event in interaction.events if event.category == "yield" and event.latency is not None
         ],
-        agent_interruptions=found.agent_interruptions,
+        agent_interruptions=interaction.agent_interruptions,
         user_turns=turns["total_user_turns"],
         agent_turns=turns["total_agent_turns"],
         longest_unanswered=turns["max_unresponded_user_turns"],
         faults=sorted(
-            _faults(ticks, found, dict(zip(answers, after, strict=True)), tick_seconds), key=lambda one: one.at
+            _faults(ticks, interaction, dict(zip(answers, after, strict=True)), tick_seconds),
+            key=lambda fault: fault.at,
         ),
     )
 
@@ -198,39 +199,41 @@ def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
     """Return the facts of all conversations as those of one, whose metrics are over the events of all."""
     latencies: list[float] = []
     after: list[int] = []
-    for each in conversations:
-        after += [len(latencies) + number for number in each.after_calls]
-        latencies += each.response_latencies
+    for conversation in conversations:
+        after += [len(latencies) + number for number in conversation.after_calls]
+        latencies += conversation.response_latencies
     return VoiceFacts(
         tick_seconds=conversations[0].tick_seconds,
-        ticks=sum(each.ticks for each in conversations),
-        events=_sums(each.events for each in conversations),
+        ticks=sum(conversation.ticks for conversation in conversations),
+        events=_sums(conversation.events for conversation in conversations),
         response_latencies=latencies,
         after_calls=after,
-        yield_latencies=[seconds for each in conversations for seconds in each.yield_latencies],
-        agent_interruptions=sum(each.agent_interruptions for each in conversations),
-        entities=_sums(each.entities for each in conversations),
+        yield_latencies=[seconds for conversation in conversations for seconds in conversation.yield_latencies],
+        agent_interruptions=sum(conversation.agent_interruptions for conversation in conversations),
+        entities=_sums(conversation.entities for conversation in conversations),
     )
 
 
 def _sums(parts: Iterable[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    sums: dict[str, tuple[int, int]] = {}
     for part in parts:
-        for name, (one, other) in part.items():
-            before = found.get(name, (0, 0))
-            found[name] = before[0] + one, before[1] + other
-    return found
+        for name, (first, second) in part.items():
+            before = sums.get(name, (0, 0))
+            sums[name] = before[0] + first, before[1] + second
+    return sums
 
 
 def entities_heard(timeline: Timeline) -> dict[str, tuple[int, int]]:
     """Return how many entities the user has said, and how many of them arrived, by kind."""
-    found: dict[str, tuple[int, int]] = {}
-    for each in timeline.utterances:
-        if each.side == "user" and each.action != BACKCHANNEL:
-            for entity, arrived in survivors(written_form(each.text), written_form(each.heard or each.text)):
-                said, heard = found.get(entity.kind, (0, 0))
-                found[entity.kind] = (said + 1, heard + arrived)
-    return found
+    counts: dict[str, tuple[int, int]] = {}
+    for utterance in timeline.utterances:
+        if utterance.side == "user" and utterance.action != BACKCHANNEL:
+            for entity, arrived in survivors(
+                written_form(utterance.text), written_form(utterance.heard or utterance.text)
+            ):
+                spoken, heard = counts.get(entity.kind, (0, 0))
+                counts[entity.kind] = (spoken + 1, heard + arrived)
+    return counts
 
 
 def _counts(events: Sequence[Event], category: str) -> tuple[int, int]:
@@ -244,7 +247,7 @@ def _faults(
     users = user_segments(ticks)
     for segment in found.agent_segments:
         if segment.other_start:
-            end = next(each.end for each in users if each.start <= segment.start < each.end)
+            end = next(user_turn.end for user_turn in users if user_turn.start <= segment.start < user_turn.end)
             length = (min(end, segment.end) - segment.start) * seconds
             yield Fault(kind="talked_over", at=segment.start * seconds, seconds=length)
     for event in found.events:
@@ -270,34 +273,38 @@ def clock(seconds: float) -> str:
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield the lines of the summary: the pooled metrics of all trials, with the numbers of events."""
     facts = [trial.facts for trial in trials]
-    simulated = [each for each in facts if each.timeline is not None]
+    simulated = [conversation for conversation in facts if conversation.timeline is not None]
     if simulated:
-        talk = sum(each.ticks * each.tick_seconds for each in simulated)
-        conditions = ", ".join(sorted({each.complexity or "" for each in simulated}))
+        talk = sum(conversation.ticks * conversation.tick_seconds for conversation in simulated)
+        conditions = ", ".join(sorted({conversation.complexity or "" for conversation in simulated}))
         sound = "with" if simulated[0].with_sound else "without"
         yield (
             f"{talk / 60:.1f} min of simulated talk {sound} sound, {conditions}; "
             "not comparable with published voice scores"
         )
-    found = pooled(facts)
-    if not found.events:
+    pooled_facts = pooled(facts)
+    if not pooled_facts.events:
         return
-    parts = [f"answered {_share(found, 'response')}"]
-    metrics = found.metrics
-    if found.response_latencies:
+    parts = [f"answered {_share(pooled_facts, 'response')}"]
+    metrics = pooled_facts.metrics
+    if pooled_facts.response_latencies:
         mean, half, most = (metrics[f"response_latency{part}"] for part in ("", "_p50", "_p95"))
         parts[-1] += f" after {mean:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
     if metrics["yield_rate"] is not None:
-        parts.append(f"yielded to {_share(found, 'yield')}")
+        parts.append(f"yielded to {_share(pooled_facts, 'yield')}")
     if metrics["agent_interruption_rate"] is not None:
         parts.append(f"interrupted {metrics['agent_interruption_rate']:.2f} times a turn")
     yield "; ".join(parts)
     names = {"backchannel": "backchannels", "vocal_tic": "sounds", "non_directed": "words to others"}
-    if ignored := [f"{_share(found, name)} {text}" for name, text in names.items() if name in found.events]:
+    if ignored := [
+        f"{_share(pooled_facts, name)} {text}" for name, text in names.items() if name in pooled_facts.events
+    ]:
         yield f"ignored {', '.join(ignored)}"
-    if found.entities:
-        shown = [f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(found.entities.items())]
-        yield f"heard as they were said: {', '.join(shown)}"
+    if pooled_facts.entities:
+        entity_texts = [
+            f"{heard} of {spoken} {_KINDS[kind]}" for kind, (spoken, heard) in sorted(pooled_facts.entities.items())
+        ]
+        yield f"heard as they were said: {', '.join(entity_texts)}"
 
 
 def _share(facts: VoiceFacts, category: str) -> str:
@@ -307,18 +314,23 @@ def _share(facts: VoiceFacts, category: str) -> str:
 
 def comparison(compared: Compared) -> Iterator[str]:
     """Yield each metric of two runs, over the events of all trials of each, if both have it."""
-    before, after = (pooled([each.facts for each in side]).metrics for side in (compared.before, compared.after))
+    before, after = (pooled([trial.facts for trial in side]).metrics for side in (compared.before, compared.after))
     for name in _COMPARED:
-        one, other = before[name], after[name]
-        if one is not None and other is not None:
-            yield f"{name} {one:.3f} -> {other:.3f}"
+        earlier, later = before[name], after[name]
+        if earlier is not None and later is not None:
+            yield f"{name} {earlier:.3f} -> {later:.3f}"
 
 
 def failure(facts: VoiceFacts, _simulation: Simulation) -> Iterator[str]:
     """Yield the line of the report of a failed trial: what the agent did wrong in the conversation, and when."""
     if facts.faults:
         yield listed([fault.text for fault in facts.faults], _MOST)
-    lost = [each for each in facts.timeline.utterances if each.heard] if facts.timeline is not None else []
+    lost = (
+        [utterance for utterance in facts.timeline.utterances if utterance.heard] if facts.timeline is not None else []
+    )
     if lost:
-        heard = [f'"{shorten(each.heard, _LENGTH)}" at {clock(each.start * facts.tick_seconds)}' for each in lost]
+        heard = [
+            f'"{shorten(utterance.heard, _LENGTH)}" at {clock(utterance.start * facts.tick_seconds)}'
+            for utterance in lost
+        ]
         yield f"words were lost: the agent heard {listed(heard, _MOST)}"

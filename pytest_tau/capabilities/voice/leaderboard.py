@@ -52,20 +52,20 @@ def submitted(runs: Sequence[Run]) -> SubmittedRuns | None:
     if len(voice) < len(runs):
         others = ", ".join(run.name for run in runs if run not in voice)
         raise ConfigurationError(f"voice and text cannot be submitted together: {others} has no speech")
-    kept = [run for run in voice if run.info.get("speech_complexity") == _COUNTED]
-    if not kept:
-        found = ", ".join(f"{run.name} has {run.info.get('speech_complexity')!r}" for run in voice)
-        raise ConfigurationError(f"speech_complexity: a submission has runs with {_COUNTED!r} only; {found}")
-    recorded = _config(kept[0]) or {}
+    counted = [run for run in voice if run.info.get("speech_complexity") == _COUNTED]
+    if not counted:
+        complexities = ", ".join(f"{run.name} has {run.info.get('speech_complexity')!r}" for run in voice)
+        raise ConfigurationError(f"speech_complexity: a submission has runs with {_COUNTED!r} only; {complexities}")
+    recorded = _config(counted[0]) or {}
     config = {name: value for name in _CONFIG if (value := recorded.get(name)) is not None}
     if (pipeline := _PIPELINES.get(str(recorded.get("cascaded_config_name")))) is not None:
         config["pipeline"] = pipeline
     return SubmittedRuns(
-        kept,
+        counted,
         {
             "modality": "voice",
             "voice_config": {**config, "user_tts_provider": _SPEECH},
-            "interaction_metrics": block(trial for run in kept for trial in run.trials()),
+            "interaction_metrics": block(trial for run in counted for trial in run.trials()),
             "methodology": {"user_simulator": _USER},
         },
         _STOCK,
@@ -73,8 +73,8 @@ def submitted(runs: Sequence[Run]) -> SubmittedRuns | None:
 
 
 def _config(run: Run) -> dict[str, Any] | None:
-    found = run.info.get("audio_native_config")
-    return found if isinstance(found, dict) else None
+    config = run.info.get("audio_native_config")
+    return config if isinstance(config, dict) else None
 
 
 def block(trials: Iterable[StoredTrial]) -> dict[str, Any]:
@@ -92,10 +92,10 @@ def block(trials: Iterable[StoredTrial]) -> dict[str, Any]:
     panels = {}
     for name in sorted(domains):
         try:
-            panels[name] = panel([each.interaction() for each in domains[name]])
+            panels[name] = panel([conversation.interaction() for conversation in domains[name]])
         except ValueError as error:
             raise ConfigurationError(f"{name}: {error}") from None
-    seconds = {each.tick_seconds for found in domains.values() for each in found}
+    seconds = {conversation.tick_seconds for conversations in domains.values() for conversation in conversations}
     config = {"tick_duration_sec": seconds.pop() if len(seconds) == 1 else TICK_SECONDS, **WINDOWS}
     return {"version": VERSION, "config": config, "domains": panels, "overall": overall(panels)}
 
@@ -106,6 +106,6 @@ def write_metrics(run: Run, file: IO[str], domain: str | None) -> int:
     Raises:
         ConfigurationError: There are none.
     """
-    found = block(trial for trial in run.trials() if domain is None or trial.domain == domain)
-    file.write(json.dumps(found, indent=2) + "\n")
-    return int(found["overall"]["counts"]["n_simulations"])
+    metrics = block(trial for trial in run.trials() if domain is None or trial.domain == domain)
+    file.write(json.dumps(metrics, indent=2) + "\n")
+    return int(metrics["overall"]["counts"]["n_simulations"])

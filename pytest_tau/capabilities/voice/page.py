@@ -38,17 +38,17 @@ def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
 
 def _numbers(timeline: Timeline, simulation: Simulation) -> list[int | None]:
     """Return the number of the message of each utterance: the known one, else that of the next message of its text."""
-    said: dict[tuple[str, str], list[int]] = {}
+    numbers_by_text: dict[tuple[str, str], list[int]] = {}
     for number, message in enumerate(simulation.messages):
         if message.role in ("assistant", "user"):
             side = "agent" if message.role == "assistant" else "user"
-            said.setdefault((side, (message.content or "").strip()), []).append(number)
-    found = []
-    for each in timeline.utterances:
-        known = each.message_idx
-        same = said.get((each.side, each.text.strip())) if known is None else None
-        found.append(same.pop(0) if same else known)
-    return found
+            numbers_by_text.setdefault((side, (message.content or "").strip()), []).append(number)
+    numbers = []
+    for utterance in timeline.utterances:
+        known = utterance.message_idx
+        same = numbers_by_text.get((utterance.side, utterance.text.strip())) if known is None else None
+        numbers.append(same.pop(0) if same else known)
+    return numbers
 
 
 def _data(facts: VoiceFacts, timeline: Timeline, numbers: list[int | None]) -> dict[str, Any]:
@@ -57,22 +57,22 @@ def _data(facts: VoiceFacts, timeline: Timeline, numbers: list[int | None]) -> d
         "ticks": timeline.ticks,
         "utterances": [
             {
-                "side": each.side,
-                "start": each.start,
-                "end": each.end,
-                "text": each.text,
-                "rest": each.rest,
-                "heard": each.heard,
-                "listens": each.action == "backchannel",
+                "side": utterance.side,
+                "start": utterance.start,
+                "end": utterance.end,
+                "text": utterance.text,
+                "rest": utterance.rest,
+                "heard": utterance.heard,
+                "listens": utterance.action == "backchannel",
                 "message": number,
             }
-            for each, number in zip(timeline.utterances, numbers, strict=True)
+            for utterance, number in zip(timeline.utterances, numbers, strict=True)
         ],
         "calls": [
-            {"start": each.start, "end": each.end, "name": each.name, "error": each.error, "message": each.message_idx}
-            for each in timeline.calls
+            {"start": call.start, "end": call.end, "name": call.name, "error": call.error, "message": call.message_idx}
+            for call in timeline.calls
         ],
-        "sounds": [{"start": each.start, "end": each.end, "text": each.text} for each in timeline.sounds],
+        "sounds": [{"start": sound.start, "end": sound.end, "text": sound.text} for sound in timeline.sounds],
         "drops": timeline.drops,
         "faults": [{"at": fault.at, "text": fault.text} for fault in facts.faults],
     }

@@ -68,20 +68,20 @@ def messages_of(ticks: Sequence[Tick]) -> list[Message]:
         (UserMessage, (tick.user_chunk for tick in ticks)),
     )
     for kind, chunks in sides:
-        for each in utterances(chunks):
-            if each.text:
-                message = kind(content=each.text, timestamp=ticks[each.start].timestamp or None)
-                placed.append((each.start, _TALK, [message]))
+        for utterance in utterances(chunks):
+            if utterance.text:
+                message = kind(content=utterance.text, timestamp=ticks[utterance.start].timestamp or None)
+                placed.append((utterance.start, _TALK, [message]))
     for number, tick in enumerate(ticks):
         if tick.user_tool_calls:
-            made = _called(UserMessage, tick, tick.user_tool_calls, tick.user_tool_results)
-            placed.append((number, _USER_CALLS, made))
+            call_messages = _called(UserMessage, tick, tick.user_tool_calls, tick.user_tool_results)
+            placed.append((number, _USER_CALLS, call_messages))
         if tick.agent_tool_calls:
-            made = _called(AssistantMessage, tick, tick.agent_tool_calls, tick.agent_tool_results)
-            placed.append((number, _AGENT_CALLS, made))
-    placed.sort(key=lambda each: each[:2])
-    found = [message for *_, messages in placed for message in messages]
-    return [message.model_copy(update={"turn_idx": number}) for number, message in enumerate(found)]
+            call_messages = _called(AssistantMessage, tick, tick.agent_tool_calls, tick.agent_tool_results)
+            placed.append((number, _AGENT_CALLS, call_messages))
+    placed.sort(key=lambda place: place[:2])
+    ordered = [message for *_, messages in placed for message in messages]
+    return [message.model_copy(update={"turn_idx": number}) for number, message in enumerate(ordered)]
 
 
 def _called(kind: Any, tick: Tick, calls: Sequence[ToolCall], results: Sequence[ToolMessage]) -> list[Message]:

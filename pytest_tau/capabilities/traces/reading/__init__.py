@@ -35,21 +35,21 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
     try:
         for file in files:
             spans = 0
-            for found in read_spans(file):
-                if found.problem:
-                    yield f"{file}, line {found.line}: {found.problem}"
+            for record in read_spans(file):
+                if record.problem:
+                    yield f"{file}, line {record.line}: {record.problem}"
                     continue
                 spans += 1
-                if is_dialogue(found.value):
-                    conversation = dialogue_of(found.value)
+                if is_dialogue(record.value):
+                    conversation = dialogue_of(record.value)
                     conversation.files = [str(file)]
                     yield conversation
                     empty = False
                     continue
-                span = (log_of if found.is_log else span_of)(found.value, found.around)
+                span = (log_of if record.is_log else span_of)(record.value, record.around)
                 span.file = str(file)
                 if span.trace and span.id:
-                    spool.add(span, log=found.is_log)
+                    spool.add(span, log=record.is_log)
             if not spans:
                 yield f"{file}: no spans in a known format; docs/traces.md lists the formats"
         spool.sort()
@@ -59,8 +59,8 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
             yield from problems
             empty = False
         if empty:
-            named = ", ".join(map(str, files))
-            yield f"{named}: no conversation: no span is a call of a model, an agent or a tool"
+            file_names = ", ".join(map(str, files))
+            yield f"{file_names}: no conversation: no span is a call of a model, an agent or a tool"
     finally:
         spool.close()
 

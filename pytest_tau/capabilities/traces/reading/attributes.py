@@ -24,20 +24,20 @@ class Attributes:
 
     def first(self, names: Iterable[str]) -> Any:
         """Return the first value that is there; a name may be a path into JSON."""
-        return next((found for name in names if (found := self._at(name)) not in (None, "", [], {})), None)
+        return next((value for name in names if (value := self._at(name)) not in (None, "", [], {})), None)
 
     def text(self, names: Iterable[str]) -> str:
         """Return the first value that is there as a text."""
-        found = decoded_text(self.first(names))
-        return found if isinstance(found, str) else "" if isinstance(found, dict | list | None) else str(found)
+        value = decoded_text(self.first(names))
+        return value if isinstance(value, str) else "" if isinstance(value, dict | list | None) else str(value)
 
     def number(self, names: Iterable[str]) -> float:
         """Return the first value that is there as a number; 0 if it is not one."""
         try:
-            found = float(self.first(names) or 0)
+            numeric = float(self.first(names) or 0)
         except (TypeError, ValueError, OverflowError):
             return 0
-        return found if 0 <= found < _LARGEST else 0
+        return numeric if 0 <= numeric < _LARGEST else 0
 
     def numbers(self, names: Iterable[str]) -> list[int]:
         """Return the indices that attributes have after these names, the smallest first."""
@@ -53,7 +53,7 @@ class Attributes:
             cut.append(name)
             return None
         # A table of spans has lists, whose entries have dotted names.
-        return [_undotted(each) for each in value] if isinstance(value, list) else value
+        return [_undotted(element) for element in value] if isinstance(value, list) else value
 
     def _value(self, name: str) -> Any:
         """Return the value of an attribute, decoded once."""
@@ -75,24 +75,24 @@ class Attributes:
         return None
 
     def _nested(self, name: str) -> Any:
-        inside = {key[len(name) + 1 :]: each for key, each in self._attributes.items() if key.startswith(f"{name}.")}
+        inside = {key[len(name) + 1 :]: value for key, value in self._attributes.items() if key.startswith(f"{name}.")}
         return nested(inside) if inside else None
 
 
 def nested(flat: Mapping[str, Any]) -> Any:
     """Return the value whose leaves have these dotted names; an object with indices alone is a list in their order."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     inside: dict[str, dict[str, Any]] = {}
     for key, value in flat.items():
         head, dot, rest = key.partition(".")
         if dot:
             inside.setdefault(head, {})[rest] = value
         else:
-            found[head] = value
-    found |= {head: nested(inner) for head, inner in inside.items()}
-    if found and all(key.isdigit() for key in found):
-        return [_unwrapped(found[key]) for key in sorted(found, key=int)]
-    return found
+            members[head] = value
+    members |= {head: nested(inner) for head, inner in inside.items()}
+    if members and all(key.isdigit() for key in members):
+        return [_unwrapped(members[key]) for key in sorted(members, key=int)]
+    return members
 
 
 def _unwrapped(value: Any) -> Any:
@@ -104,7 +104,10 @@ def _unwrapped(value: Any) -> Any:
 def _undotted(value: Any) -> Any:
     if not isinstance(value, dict) or not any(key.startswith(("message.", "tool_call.")) for key in value):
         return value
-    inside = {key: [_undotted(one) for one in each] if isinstance(each, list) else each for key, each in value.items()}
+    inside = {
+        key: [_undotted(element) for element in member] if isinstance(member, list) else member
+        for key, member in value.items()
+    }
     return _unwrapped(nested(inside))
 
 

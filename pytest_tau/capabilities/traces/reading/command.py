@@ -71,12 +71,12 @@ def _print_json(files: list[Path]) -> int:
     problems, between = list[str](), ""
     with tempfile.TemporaryDirectory() as folder:
         sys.stdout.write('{"conversations": [')
-        for found in read_traces(files, Path(folder)):
-            if isinstance(found, Conversation):
-                sys.stdout.write(f"{between}\n{json.dumps(found.as_json())}")
+        for conversation_or_problem in read_traces(files, Path(folder)):
+            if isinstance(conversation_or_problem, Conversation):
+                sys.stdout.write(f"{between}\n{json.dumps(conversation_or_problem.as_json())}")
                 between = ","
             else:
-                problems.append(found)
+                problems.append(conversation_or_problem)
         sys.stdout.write(f'],\n"problems": {json.dumps(problems, indent=1)}}}\n')
     return int(bool(problems))
 
@@ -95,11 +95,11 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
         if not number:
             listed = _listed(problems)
             raise ConfigurationError("\n  ".join(["no conversation was read; nothing is stored", *listed]))
-        made = draft / "run"
-        made.mkdir()
-        ignore_all_in_git(made)
-        simulations.rename(made / SIMULATIONS)
-        made.rename(target)
+        run_folder = draft / "run"
+        run_folder.mkdir()
+        ignore_all_in_git(run_folder)
+        simulations.rename(run_folder / SIMULATIONS)
+        run_folder.rename(target)
     _print(f"{target}: {plural(number, 'conversation')}")
     if noted:
         _print(f"{noted} of them have notes on what is missing; tau show {target} lists them")
@@ -142,21 +142,21 @@ def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) ->
 
     folder = draft / "spans"
     folder.mkdir()
-    made = Simulations([SourceFile(name=str(each), digest=digest_of(each)) for each in files], domain)
+    simulations = Simulations([SourceFile(name=str(path), digest=digest_of(path)) for path in files], domain)
     number, noted, problems = 0, 0, []
-    for found in read_traces(files, folder):
-        if isinstance(found, Conversation):
-            file.write(made.line(found))
-            number, noted = number + 1, noted + bool(found.notes)
+    for conversation_or_problem in read_traces(files, folder):
+        if isinstance(conversation_or_problem, Conversation):
+            file.write(simulations.line(conversation_or_problem))
+            number, noted = number + 1, noted + bool(conversation_or_problem.notes)
         else:
-            problems.append(found)
+            problems.append(conversation_or_problem)
     shutil.rmtree(folder)
     return number, noted, problems
 
 
 def _listed(problems: list[str]) -> list[str]:
     more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
-    return [f"not read: {each}" for each in problems[:_MOST]] + more
+    return [f"not read: {problem}" for problem in problems[:_MOST]] + more
 
 
 def _print(text: str, file: IO[str] | None = None) -> None:

@@ -237,7 +237,7 @@ class Step:
     @property
     def has_messages(self) -> bool:
         """Return whether it says what was said."""
-        return bool(self.answers) or any(each.role != "system" for each in self.asked)
+        return bool(self.answers) or any(message.role != "system" for message in self.asked)
 
 
 def role_of(attributes: Mapping[str, Any], name: str, events: Iterable[tuple[str, Any]] = ()) -> str:
@@ -262,8 +262,8 @@ def step_of(span: Span) -> Step:
     step = Step(span.trace, span.id, span.parent, span.name, span.start, span.end, span.error, span.scope, role)
     step.file = span.file
     for step.rank, name in enumerate((*KEYS, "")):
-        if name and (found := look.first((name,))) not in (None, ""):
-            step.key = str(found).encode("utf-8", "backslashreplace").decode()
+        if name and (conversation_key := look.first((name,))) not in (None, ""):
+            step.key = str(conversation_key).encode("utf-8", "backslashreplace").decode()
             break
     step.user = look.text(("user.id", "langfuse.user.id", "enduser.id"))
     step.own = {key[len(_OWN) :]: value for key, value in span.attributes.items() if key.startswith(_OWN)}
@@ -276,27 +276,29 @@ def step_of(span: Span) -> Step:
 
 def _add_messages(step: Step, span: Span, look: Attributes) -> None:
     several = int(look.number(_CHOICES)) > 1
-    asked: list[Said] = []
-    whole = step.role == "agent"
+    request: list[Said] = []
+    is_history = step.role == "agent"
     for incoming, outgoing in MESSAGES:
-        if not asked and (asked := read_messages(look.whole(incoming, step.cut))):
-            whole = whole or not outgoing
+        if not request and (request := read_messages(look.whole(incoming, step.cut))):
+            is_history = is_history or not outgoing
         if not step.answers and outgoing:
             step.answers = alternatives(look.whole(outgoing, step.cut), several=several)
-    if (not asked and not step.answers) or any(name in _ASKED for name, _ in span.events):
-        asked, step.answers = _of_events(span.events) or (asked, step.answers)
+    if (not request and not step.answers) or any(name in _ASKED for name, _ in span.events):
+        request, step.answers = _of_events(span.events) or (request, step.answers)
     if span.dropped and (numbers := look.numbers(_FLAT)):
         # The first ones are lost, so that the first message of the rest may lack parts, and the answer as well.
         step.cut.append(_FEWER)
-        asked = asked[1:] if numbers[0] else asked
-        step.answers = [each for each in step.answers if all(said.text or said.calls for said in each)]
-        step.answers = [each for each in step.answers if all(call.name for said in each for call in said.calls)]
+        request = request[1:] if numbers[0] else request
+        step.answers = [answer for answer in step.answers if all(message.text or message.calls for message in answer)]
+        step.answers = [
+            answer for answer in step.answers if all(call.name for message in answer for call in message.calls)
+        ]
     system = read_messages(look.whole(_SYSTEM[0], step.cut), "system")
-    step.asked = [*system, *asked]
+    step.asked = [*system, *request]
     if "smolagents" in span.scope:
         step.asked = without_framework(step.asked)
-        step.answers = [without_framework(each) for each in step.answers]
-    if whole:
+        step.answers = [without_framework(answer) for answer in step.answers]
+    if is_history:
         _as_history(step)
     step.agent, step.model = look.text(_AGENT), look.text(_MODEL)
     if span.attributes.get("openai_agents.type") == "agent":
@@ -305,7 +307,7 @@ def _add_messages(step: Step, span: Span, look: Attributes) -> None:
     step.response, step.delta = look.text(_RESPONSE_ID), step.own.get("history") == "delta"
     step.elsewhere = look.first(_ELSEWHERE) is not None
     tools = decoded(look.first(_TOOLS))
-    step.tools = [_definition(each) for each in tools] if isinstance(tools, list) else []
+    step.tools = [_definition(tool) for tool in tools] if isinstance(tools, list) else []
 
 
 def _as_history(step: Step) -> None:
@@ -321,17 +323,17 @@ def _as_history(step: Step) -> None:
 
 def _of_events(events: Iterable[tuple[str, Any]]) -> tuple[list[Said], list[list[Said]]] | None:
     """Return the messages that events are; None if there are none."""
-    asked: list[Said] = []
+    request: list[Said] = []
     answers: dict[int, list[Said]] = {}
     for name, content in events:
         inner = decoded(content.get("gen_ai.event.content", content)) if isinstance(content, dict) else {}
         if name in _ASKED:
-            asked += read_messages({"role": name.split(".")[1], **inner} if isinstance(inner, dict) else inner)
+            request += read_messages({"role": name.split(".")[1], **inner} if isinstance(inner, dict) else inner)
         elif name == _CHOICE and isinstance(inner, dict):
             message = inner.get("message", inner)
             message = {"role": "assistant", **message} if isinstance(message, dict) else message
             answers[int(inner.get("index") or 0)] = read_messages(message, "assistant")
-    return (asked, list(answers.values())) if asked or answers else None
+    return (request, list(answers.values())) if request or answers else None
 
 
 def _add_call(step: Step, look: Attributes) -> None:
@@ -343,17 +345,25 @@ def _add_call(step: Step, look: Attributes) -> None:
     step.call = Said("tool", text, call_id=look.text(_CALL_ID) or call_id, name=name)
     step.call.error = failed or step.error is not None or is_error_text(text)
     arguments = look.first(_ARGUMENTS)
-    found = decoded(arguments)
+    decoded_arguments = decoded(arguments)
     for inner in ("kwargs", "inputs"):
-        if isinstance(found, dict) and isinstance(found.get(inner), dict) and found.keys() & _AROUND_ARGUMENTS:
-            found = found[inner]
-    step.arguments = arguments_of(found)[0] if isinstance(found, dict) else None
+        if (
+            isinstance(decoded_arguments, dict)
+            and isinstance(decoded_arguments.get(inner), dict)
+            and decoded_arguments.keys() & _AROUND_ARGUMENTS
+        ):
+            decoded_arguments = decoded_arguments[inner]
+    step.arguments = arguments_of(decoded_arguments)[0] if isinstance(decoded_arguments, dict) else None
     step.agent = look.text(_AGENT)
 
 
 def _definition(value: Any) -> Any:
     """Return the definition of a tool, without what conventions put around it."""
-    found = decoded(value)
-    found = decoded(at(found, "tool.json_schema")) if isinstance(found, dict) and "tool" in found else found
-    inner = found.get("function") if isinstance(found, dict) else None
-    return inner if isinstance(inner, dict) else found
+    definition = decoded(value)
+    definition = (
+        decoded(at(definition, "tool.json_schema"))
+        if isinstance(definition, dict) and "tool" in definition
+        else definition
+    )
+    inner = definition.get("function") if isinstance(definition, dict) else None
+    return inner if isinstance(inner, dict) else definition

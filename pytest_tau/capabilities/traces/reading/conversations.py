@@ -35,12 +35,12 @@ class _Thread:
     @property
     def marks(self) -> list[bytes]:
         """The messages in a form that can be compared, each on its own."""
-        return [next(prefixes([said])) for said in self.messages]
+        return [next(prefixes([message])) for message in self.messages]
 
     @property
     def asked(self) -> set[bytes]:
         """The messages of the user in that form."""
-        return {mark for mark, said in zip(self.marks, self.messages, strict=True) if said.role == "user"}
+        return {mark for mark, message in zip(self.marks, self.messages, strict=True) if message.role == "user"}
 
     @property
     def traces(self) -> set[str]:
@@ -53,25 +53,29 @@ def conversations_of(group: Group) -> tuple[list[Conversation], list[str]]:
     if problem := _unreadable(steps, group):
         return [], [problem]
     threads = [_thread(chain) for chain in group.chains if any(step.has_messages for step in chain)]
-    kept = _joined(sorted(threads, key=lambda each: each.steps[0].start), by_key=bool(group.key))
+    merged_threads = _joined(sorted(threads, key=lambda thread: thread.steps[0].start), by_key=bool(group.key))
     pool = Results(group.tools)
-    found = [_finished(thread, group.key or None, pool) for thread in kept]
-    if len(found) > 1 and group.key:
-        for each in found:
-            each.notes.append(f"{len(found)} conversations have the key {group.key!r}")
-    return found, []
+    conversations = [_finished(thread, group.key or None, pool) for thread in merged_threads]
+    if len(conversations) > 1 and group.key:
+        for conversation in conversations:
+            conversation.notes.append(f"{len(conversations)} conversations have the key {group.key!r}")
+    return conversations, []
 
 
 def _unreadable(steps: list[Step], group: Group) -> str:
     """Return why no conversation can be made of steps; empty if one can."""
-    texts = [said for step in steps for said in (*step.asked, *(one for each in step.answers for one in each))]
-    of_user = [each for each in texts if each.role == "user"]
-    said = of_user or [each for each in texts if each.role == "assistant" and not each.calls]
-    if any(each.calls or (each.text and each.text.strip() not in REDACTED) for each in said):
+    texts = [
+        message
+        for step in steps
+        for message in (*step.asked, *(answer_message for answer in step.answers for answer_message in answer))
+    ]
+    of_user = [message for message in texts if message.role == "user"]
+    relevant = of_user or [message for message in texts if message.role == "assistant" and not message.calls]
+    if any(message.calls or (message.text and message.text.strip() not in REDACTED) for message in relevant):
         return ""
     scope = next((step.scope for step in (*steps, *group.tools) if step.scope), "")
-    setting = next(what for start, what in SETTINGS if scope.startswith(start))
-    if any(each.missing == "redacted" for each in said):
+    setting = next(hint for start, hint in SETTINGS if scope.startswith(start))
+    if any(message.missing == "redacted" for message in relevant):
         why = "its texts are redacted, and other copies of them are not used"
     elif any(step.elsewhere for step in steps):
         why = "its texts are in other files (gen_ai.input.messages.ref), which are not read"
@@ -82,9 +86,9 @@ def _unreadable(steps: list[Step], group: Group) -> str:
         why = f"no texts were recorded ({scope or 'unknown instrumentation'}): {setting}"
     traces = sorted({step.trace for step in (*steps, *group.tools)})
     files = ", ".join(sorted({step.file for step in (*steps, *group.tools)}))
-    named = f"{files}: conversation {group.key!r}" if group.key else f"{files}: trace {traces[0]}"
+    place = f"{files}: conversation {group.key!r}" if group.key else f"{files}: trace {traces[0]}"
     calls = [step.call.name for step in group.tools if step.call]
-    return f"{named}: {why}" + (f"; calls that were recorded: {', '.join(calls)}" if calls else "")
+    return f"{place}: {why}" + (f"; calls that were recorded: {', '.join(calls)}" if calls else "")
 
 
 def _thread(steps: list[Step]) -> _Thread:
@@ -94,22 +98,23 @@ def _thread(steps: list[Step]) -> _Thread:
     """
     thread = _Thread(steps)
     for step in steps:
-        history = [copy.copy(said) for said in step.asked if said.role != "system"]
-        systems = [said.text for said in step.asked if said.role == "system" and said.text]
+        history = [copy.copy(message) for message in step.asked if message.role != "system"]
+        systems = [message.text for message in step.asked if message.role == "system" and message.text]
         thread.systems = systems or thread.systems
-        answer = [copy.copy(said) for said in _chosen(step, steps)]
+        answer = [copy.copy(message) for message in _chosen(step, steps)]
         if step.error is not None and not answer:
             thread.discarded += 1
             if step is not steps[-1]:
                 continue
-        for said in answer:
-            said.span, said.time = step.id, step.end or step.start
-            said.name = said.name or step.agent
-        for said in takewhile(lambda said: said.role != "assistant", reversed(history)):
-            said.time = step.start
+        for message in answer:
+            message.span, message.time = step.id, step.end or step.start
+            message.name = message.name or step.agent
+        for message in takewhile(lambda message: message.role != "assistant", reversed(history)):
+            message.time = step.start
         marks = thread.marks
         known = next(
-            (n for n, said in enumerate(history) if n >= len(marks) or next(prefixes([said])) != marks[n]), len(history)
+            (n for n, message in enumerate(history) if n >= len(marks) or next(prefixes([message])) != marks[n]),
+            len(history),
         )
         for old, new in zip(thread.messages[:known], history, strict=False):
             _fill(new, old)
@@ -122,10 +127,10 @@ def _chosen(step: Step, steps: list[Step]) -> list[Said]:
     if len(step.answers) < 2:
         return step.answers[0] if step.answers else []
     later = [list(prefixes(other.asked)) for other in steps if other.start > step.start]
-    whole = (list(prefixes(step.asked)) or [b""])[-1]
+    request_mark = (list(prefixes(step.asked)) or [b""])[-1]
     for answer in step.answers:
-        mark = list(prefixes(answer, whole))[-1:]
-        if mark and any(mark[0] in each for each in later):
+        mark = list(prefixes(answer, request_mark))[-1:]
+        if mark and any(mark[0] in marks for marks in later):
             return answer
     return step.answers[0]
 
@@ -146,13 +151,15 @@ def _joined(threads: list[_Thread], *, by_key: bool) -> list[_Thread]:
         threads: The threads, in the order of their starts.
         by_key: Whether they have a key in common.
     """
-    carried = any(sum(said.role == "user" for said in step.asked) > 1 for each in threads for step in each.steps)
-    same_user = any(step.key and step.key == step.user for each in threads for step in each.steps)
-    kept: list[_Thread] = []
+    carried = any(
+        sum(message.role == "user" for message in step.asked) > 1 for thread in threads for step in thread.steps
+    )
+    same_user = any(step.key and step.key == step.user for thread in threads for step in thread.steps)
+    merged: list[_Thread] = []
     for thread in threads:
-        if not any(_join(each, thread, carried=carried or same_user, by_key=by_key) for each in reversed(kept)):
-            kept.append(thread)
-    return [each for each in kept if not any(_is_beside(each, other, by_key=by_key) for other in kept)]
+        if not any(_join(earlier, thread, carried=carried or same_user, by_key=by_key) for earlier in reversed(merged)):
+            merged.append(thread)
+    return [thread for thread in merged if not any(_is_beside(thread, other, by_key=by_key) for other in merged)]
 
 
 def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
@@ -172,7 +179,7 @@ def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
         return _replace(kept, new, new.messages, discarded=common < len(old))
     if common and _is_answer(new.messages[common:]):
         return _replace(kept, new, kept.messages, discarded=True)
-    if any(said.role == "assistant" for said in kept.messages[:common]):
+    if any(message.role == "assistant" for message in kept.messages[:common]):
         dropped = len(old) - common
         kept.notes.append(
             f"message {common}: the history was changed from here on; {dropped} earlier messages are skipped"
@@ -186,8 +193,8 @@ def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
             )
         return _replace(kept, new, [*kept.messages, *new.messages[at + overlap :]], discarded=False)
     first = new.steps[0]
-    summary = any(said.missing == "compaction" for said in first.asked)
-    nothing = all(said.role == "system" for said in first.asked)
+    summary = any(message.missing == "compaction" for message in first.asked)
+    nothing = all(message.role == "system" for message in first.asked)
     shared, other = bool(kept.traces & new.traces), kept.systems != new.systems
     follows = all(step.end <= first.start + UNSURE for step in kept.steps)
     appended = (
@@ -244,23 +251,25 @@ _MISSING: Final = {
 
 def _finished(thread: _Thread, key: str | None, pool: Results) -> Conversation:
     """Return a conversation whose calls have their results, in their order, and what is missing in it."""
-    found = Conversation(key, system="\n".join(thread.systems) or None, notes=thread.notes)
+    conversation = Conversation(key, system="\n".join(thread.systems) or None, notes=thread.notes)
     messages = list(with_calls_of_agents(thread.messages, thread.steps, pool))
-    pairing = Pairing(found, pool, key or "".join(sorted(thread.traces)))
+    pairing = Pairing(conversation, pool, key or "".join(sorted(thread.traces)))
     at = 0
     while at < len(messages):
-        said = messages[at]
+        message = messages[at]
         at += 1
         results = []
-        while said.calls and at < len(messages) and messages[at].role == "tool":
+        while message.calls and at < len(messages) and messages[at].role == "tool":
             results.append(messages[at])
             at += 1
-        pairing.add(said, results, messages[at] if at < len(messages) else None)
-    for number, said in enumerate(found.messages):
-        if said.missing and not (said.missing == "hidden" and said.calls):
-            found.notes.append(f"message {number}: {_MISSING.get(said.missing, said.missing + ' is skipped')}")
-    _describe(found, thread)
-    return found
+        pairing.add(message, results, messages[at] if at < len(messages) else None)
+    for number, message in enumerate(conversation.messages):
+        if message.missing and not (message.missing == "hidden" and message.calls):
+            conversation.notes.append(
+                f"message {number}: {_MISSING.get(message.missing, message.missing + ' is skipped')}"
+            )
+    _describe(conversation, thread)
+    return conversation
 
 
 def _describe(found: Conversation, thread: _Thread) -> None:

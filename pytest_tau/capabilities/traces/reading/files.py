@@ -87,19 +87,19 @@ def _lines(text: JsonText) -> Iterator[Found]:
 
 def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterator[Found]:
     if isinstance(value, list):
-        for each in value:
-            yield from _inside(each, around, line, depth + 1)
+        for element in value:
+            yield from _inside(element, around, line, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
         if is_dialogue(value):
             yield Found(line, value, around)
             return
-        found = is_span(value) or is_log(value)
+        is_record = is_span(value) or is_log(value)
         members = [name for name in value if name in _INSIDE and isinstance(value[name], dict | list)]
         # What is called data in a span is its own.
-        members = [name for name in members if name in _WHOLE] if found else members
-        if found and members in ([], ["child_runs"]):
+        members = [name for name in members if name in _WHOLE] if is_record else members
+        if is_record and members in ([], ["child_runs"]):
             yield Found(line, value, around)
         if members:
-            around = {**around, **{name: each for name, each in value.items() if name not in _INSIDE}}
+            around = {**around, **{name: member for name, member in value.items() if name not in _INSIDE}}
             for name in members:
                 yield from _inside(value[name], around, line, depth + 1)

@@ -25,18 +25,20 @@ def dialogue_of(value: Mapping[str, Any]) -> Conversation:
     who_and_when = "history" in value
     key = value.get("question_ID") if who_and_when else value.get("trajectory_id")
     messages = [_said(entry) for entry in _entries(value)]
-    system = "\n".join(said.text or "" for said in messages if said.role == "system") or None
-    found = Conversation(str(key or "") or None, system, [said for said in messages if said.role != "system"])
-    found.traces, found.scopes = [found.key or "log"], ["Who&When" if who_and_when else "AgentRx"]
-    found.spans = [""] * len(found.messages)
-    found.complete = bool(found.messages) and found.messages[-1].role == "assistant"
+    system = "\n".join(message.text or "" for message in messages if message.role == "system") or None
+    conversation = Conversation(
+        str(key or "") or None, system, [message for message in messages if message.role != "system"]
+    )
+    conversation.traces, conversation.scopes = [conversation.key or "log"], ["Who&When" if who_and_when else "AgentRx"]
+    conversation.spans = [""] * len(conversation.messages)
+    conversation.complete = bool(conversation.messages) and conversation.messages[-1].role == "assistant"
     request = text_of(value.get("question" if who_and_when else "instruction"))
-    if request and all(said.role != "user" for said in found.messages):
-        found.notes.append(f"the request, which the log does not repeat: {request}")
+    if request and all(message.role != "user" for message in conversation.messages):
+        conversation.notes.append(f"the request, which the log does not repeat: {request}")
     if who_and_when and value.get("mistake_agent"):
         where, why = value.get("mistake_step"), value.get("mistake_reason")
-        found.notes.append(f"message {where}: the mistake of {value['mistake_agent']}, by its label: {why}")
-    return found
+        conversation.notes.append(f"message {where}: the mistake of {value['mistake_agent']}, by its label: {why}")
+    return conversation
 
 
 def _entries(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

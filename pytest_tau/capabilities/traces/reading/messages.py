@@ -114,17 +114,17 @@ def read_messages(value: Any, role: str = "user") -> list[Said]:
     if isinstance(value, list):
         if _are_parts(value):
             return _of_parts(role, value)
-        return joined(each for one in value for each in read_messages(one, role))
+        return joined(message for element in value for message in read_messages(element, role))
     return _of_object(value, role) if isinstance(value, dict) else []
 
 
 def alternatives(value: Any, *, several: bool) -> list[list[Said]]:
     """Return the answers of a model: one, or each of several that it was asked for."""
-    found = decoded(value)
-    choices = found.get("choices") if isinstance(found, dict) else found
-    if isinstance(choices, list) and len(choices) > 1 and (several or choices is not found):
-        return [answer for each in choices if (answer := read_messages(each, "assistant"))]
-    answer = read_messages(found, "assistant")
+    response = decoded(value)
+    choices = response.get("choices") if isinstance(response, dict) else response
+    if isinstance(choices, list) and len(choices) > 1 and (several or choices is not response):
+        return [answer for choice in choices if (answer := read_messages(choice, "assistant"))]
+    answer = read_messages(response, "assistant")
     return [answer] if answer else []
 
 
@@ -145,23 +145,23 @@ def is_cut(value: Any) -> bool:
 
 def joined(messages: Iterable[Said]) -> list[Said]:
     """Return messages with the parts of one answer in one message: APIs give its text and each call as an item."""
-    found: list[Said] = []
-    for each in messages:
-        last = found[-1] if found else None
-        if last and last.role == each.role == "assistant" and each.calls and (last.calls or not each.text):
-            last.text = "\n".join(filter(None, (last.text, each.text))) or last.text
-            last.calls += each.calls
+    merged: list[Said] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last and last.role == message.role == "assistant" and message.calls and (last.calls or not message.text):
+            last.text = "\n".join(filter(None, (last.text, message.text))) or last.text
+            last.calls += message.calls
         else:
-            found.append(each)
-    return found
+            merged.append(message)
+    return merged
 
 
 def arguments_of(value: Any) -> tuple[dict[str, Any], str | None]:
     """Return arguments as an object, or the text that was sent instead of one."""
-    found = decoded(value)
-    if isinstance(found, dict):
-        return found, None
-    return ({}, None) if found in (None, "", []) else ({}, text_of(found))
+    arguments = decoded(value)
+    if isinstance(arguments, dict):
+        return arguments, None
+    return ({}, None) if arguments in (None, "", []) else ({}, text_of(arguments))
 
 
 def text_of(value: Any) -> str | None:
@@ -170,8 +170,8 @@ def text_of(value: Any) -> str | None:
         return value
     if isinstance(value, dict) and value.get("type") == "text" and isinstance(value.get("text"), str):
         return str(value["text"])
-    if isinstance(value, list) and value and all(isinstance(each, dict) and "text" in each for each in value):
-        return "\n".join(str(each["text"]) for each in value)
+    if isinstance(value, list) and value and all(isinstance(part, dict) and "text" in part for part in value):
+        return "\n".join(str(part["text"]) for part in value)
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -180,12 +180,12 @@ def unwrapped(value: Any) -> tuple[Any, str, bool]:
 
     Frameworks write the message that they make of the result.
     """
-    found = decoded(value)
-    if isinstance(found, dict):
-        if "output" in found and found.keys() <= _AROUND_OUTPUT:
-            return unwrapped(found["output"])
-        inner = found.get("data") if isinstance(found.get("data"), dict) else found.get("kwargs")
-        message = {**found, **inner} if isinstance(inner, dict) else found
+    output = decoded(value)
+    if isinstance(output, dict):
+        if "output" in output and output.keys() <= _AROUND_OUTPUT:
+            return unwrapped(output["output"])
+        inner = output.get("data") if isinstance(output.get("data"), dict) else output.get("kwargs")
+        message = {**output, **inner} if isinstance(inner, dict) else output
         if "tool_call_id" in message and "content" in message:
             return message["content"], str(message["tool_call_id"] or ""), message.get("status") == "error"
     return value, "", False
@@ -195,8 +195,8 @@ def _of_object(value: Mapping[str, Any], role: str) -> list[Said]:
     inner = next((value[key] for key in ("kwargs", "data") if isinstance(value.get(key), dict)), None)
     if inner is not None and (value.get("lc") or str(value.get("type")).lower() in ROLES):
         path = value.get("id")
-        named = path[-1] if value.get("lc") and isinstance(path, list) and path else value.get("type")
-        return _message({**inner, "type": named})
+        type_name = path[-1] if value.get("lc") and isinstance(path, list) and path else value.get("type")
+        return _message({**inner, "type": type_name})
     if isinstance(value.get("parts"), list) and value.get("kind") in ("request", "response"):
         return _of_parts("assistant" if value["kind"] == "response" else "user", value["parts"])
     if _role_of(value):
@@ -208,10 +208,10 @@ def _of_object(value: Mapping[str, Any], role: str) -> list[Said]:
 
 def _of_members(value: Mapping[str, Any], role: str) -> list[Said]:
     """Return the messages in a request or an answer: its instructions, and those of the first member that has some."""
-    system = [each for key in _SYSTEM if value.get(key) for each in read_messages(value[key], "system")][:1]
+    system = [message for key in _SYSTEM if value.get(key) for message in read_messages(value[key], "system")][:1]
     for key in _WRAPPERS:
-        if value.get(key) and (found := read_messages(value[key], role)):
-            return [*system, *found]
+        if value.get(key) and (messages := read_messages(value[key], role)):
+            return [*system, *messages]
     positional = value.get("args")
     return system + (read_messages(positional[0], role) if isinstance(positional, list) and positional else [])
 
@@ -221,12 +221,12 @@ def _role_of(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     event = str(value.get("event.name") or "")
-    named = value.get("role") or (event.split(".")[1] if event.startswith("gen_ai.") else None)
-    if named is None and value.get("type") in ("human", "ai", "tool", "system", "function") and "content" in value:
-        named = value["type"]
-    if not isinstance(named, str) or not named:
+    role_name = value.get("role") or (event.split(".")[1] if event.startswith("gen_ai.") else None)
+    if role_name is None and value.get("type") in ("human", "ai", "tool", "system", "function") and "content" in value:
+        role_name = value["type"]
+    if not isinstance(role_name, str) or not role_name:
         return ""
-    return ROLES.get(named.lower().rpartition(".")[2], "user")
+    return ROLES.get(role_name.lower().rpartition(".")[2], "user")
 
 
 def _message(value: Mapping[str, Any]) -> list[Said]:
@@ -237,15 +237,20 @@ def _message(value: Mapping[str, Any]) -> list[Said]:
     content = next((value[key] for key in ("content", "parts", "contents") if value.get(key) is not None), None)
     if isinstance(content, str) and content.startswith("[{"):
         parts = decoded(content)
-        kinds = [_part_kind(each) for each in parts] if isinstance(parts, list) else [""]
+        kinds = [_part_kind(part) for part in parts] if isinstance(parts, list) else [""]
         content = parts if all(kinds) and (role != "tool" or "result" in kinds) else content
-    if role == "tool" and not (isinstance(content, list) and any(_part_kind(each) == "result" for each in content)):
+    if role == "tool" and not (isinstance(content, list) and any(_part_kind(part) == "result" for part in content)):
         return [_result(value, content)]
     if isinstance(content, dict):
         content = [content]
     extra = value["additional_kwargs"] if isinstance(value.get("additional_kwargs"), dict) else {}
     calls: Any = next(
-        (each for each in (value.get("tool_calls"), value.get("toolCalls"), extra.get("tool_calls")) if each), []
+        (
+            tool_calls
+            for tool_calls in (value.get("tool_calls"), value.get("toolCalls"), extra.get("tool_calls"))
+            if tool_calls
+        ),
+        [],
     )
     calls = decoded(calls)
     legacy = value.get("function_call") or extra.get("function_call")
@@ -253,21 +258,21 @@ def _message(value: Mapping[str, Any]) -> list[Said]:
         legacy = {"name": value["function_call_name"], "arguments": value.get("function_call_arguments_json")}
     calls = [*(calls if isinstance(calls, list) else []), *([legacy] if isinstance(legacy, dict) else [])]
     parts = [*(content if isinstance(content, list) else [{"type": "text", "text": content}] if content else [])]
-    parts += [{**_call_fields(each), "type": "tool_call"} for each in calls]
-    found = _of_parts(role, parts) or [Said(role)]
-    for each in found:
-        each.name = each.name or str(value.get("name") or "")
-    return [_plain(each, str(value.get("role") or "").lower().rpartition(".")[2]) for each in found]
+    parts += [{**_call_fields(call), "type": "tool_call"} for call in calls]
+    messages = _of_parts(role, parts) or [Said(role)]
+    for message in messages:
+        message.name = message.name or str(value.get("name") or "")
+    return [_plain(message, str(value.get("role") or "").lower().rpartition(".")[2]) for message in messages]
 
 
 def _call_fields(value: Any) -> dict[str, Any]:
-    found = value.get("tool_call", value) if isinstance(value, dict) else {}
-    inner = found.get("function")
-    return {**found, **inner, "id": found.get("id")} if isinstance(inner, dict) else {**found}
+    fields = value.get("tool_call", value) if isinstance(value, dict) else {}
+    inner = fields.get("function")
+    return {**fields, **inner, "id": fields.get("id")} if isinstance(inner, dict) else {**fields}
 
 
 def _are_parts(values: list[Any]) -> bool:
-    kinds = [_part_kind(each) for each in values]
+    kinds = [_part_kind(value) for value in values]
     return all(kinds) and any(kind != "other" for kind in kinds) and not any(map(_role_of, values))
 
 
@@ -279,14 +284,16 @@ def _part_kind(part: Any) -> str:
 def _typed(part: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
     """Return the kind of a part, its type, and the object with its fields."""
     part = part["message_content"] if isinstance(part.get("message_content"), dict) else part
-    named = part.get("type") or part.get("part_kind")
-    if isinstance(named, str) and named:
-        kind = PARTS.get(named) or ("" if named in ("message", "function") or named.lower() in ROLES else "other")
-        return kind, named, part
+    type_name = part.get("type") or part.get("part_kind")
+    if isinstance(type_name, str) and type_name:
+        kind = PARTS.get(type_name) or (
+            "" if type_name in ("message", "function") or type_name.lower() in ROLES else "other"
+        )
+        return kind, type_name, part
     keys = [key for key, value in part.items() if key in PARTS and isinstance(value, dict | str)]
     if not keys or len(part) > _MOST_OF_PART or any(isinstance(part.get(key), dict | list) for key in _INSIDE):
         return "", "", part
-    key = max(keys, key=lambda each: PARTS[each] != "text")  # a call counts before a text, which is empty then
+    key = max(keys, key=lambda name: PARTS[name] != "text")  # a call counts before a text, which is empty then
     value = part[key]
     return PARTS[key], key, value if isinstance(value, dict) else {"text": value}
 
@@ -296,27 +303,27 @@ def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:
     results: list[Said] = []
     others: dict[str, Said] = {}
     for part in parts:
-        kind, named, fields = _typed(part) if isinstance(part, dict) else ("text", "text", {"text": part})
+        kind, type_name, fields = _typed(part) if isinstance(part, dict) else ("text", "text", {"text": part})
         if kind == "none":
             continue
-        if kind == "result" and (named != "retry-prompt" or fields.get("tool_name")):
+        if kind == "result" and (type_name != "retry-prompt" or fields.get("tool_name")):
             results.append(_result(fields, _first(fields, _RESULTS)))
             continue
-        said = others.setdefault(_PART_ROLES.get(named, role), Said(_PART_ROLES.get(named, role)))
+        message = others.setdefault(_PART_ROLES.get(type_name, role), Said(_PART_ROLES.get(type_name, role)))
         if kind == "call":
             call = _call(fields)
             # LangChain has the calls of some providers twice: as parts, and in a list of its own.
-            said.calls += [] if call.id and any(each.id == call.id for each in said.calls) else [call]
-            said.role = said.role if fields.get("requestor") == "user" else "assistant"
+            message.calls += [] if call.id and any(other.id == call.id for other in message.calls) else [call]
+            message.role = message.role if fields.get("requestor") == "user" else "assistant"
         elif kind in ("text", "result"):
-            _add_text(said, _first(fields, ("content", "text", "refusal")))
+            _add_text(message, _first(fields, ("content", "text", "refusal")))
         elif kind == "compaction":
-            _add_text(said, fields.get("content"))
-            said.missing = "compaction"
+            _add_text(message, fields.get("content"))
+            message.missing = "compaction"
         elif isinstance(transcript := fields.get("transcript"), str):
-            _add_text(said, transcript)
+            _add_text(message, transcript)
         else:
-            said.missing = said.missing or f"part {named or 'without a type'}"
+            message.missing = message.missing or f"part {type_name or 'without a type'}"
     return [*results, *others.values()]
 
 
@@ -330,7 +337,7 @@ def _add_text(said: Said, text: Any) -> None:
 
 
 def _flaw(text: str) -> str:
-    if any(each in text for each in REDACTED):
+    if any(mark in text for mark in REDACTED):
         return "redacted"
     return "cut" if len(text) in _ROUND and text.endswith(("…", "...")) else ""
 
@@ -338,24 +345,24 @@ def _flaw(text: str) -> str:
 def _call(fields: Mapping[str, Any]) -> Call:
     fields = _call_fields(fields)
     arguments, malformed = arguments_of(_first(fields, _ARGUMENTS))
-    named = next(
+    call_id = next(
         (fields[key] for key in ("toolCallId", "toolUseId", "call_id", "tool_call_id", "id") if key in fields), ""
     )
-    return Call(str(named or ""), str(_first(fields, _NAMES) or ""), arguments, malformed)
+    return Call(str(call_id or ""), str(_first(fields, _NAMES) or ""), arguments, malformed)
 
 
 def _result(fields: Mapping[str, Any], value: Any) -> Said:
     text = text_of(value)
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        if all("json" in each for each in value):
-            text = "\n".join(text_of(each["json"]) or "" for each in value)
-        elif all(_part_kind(each) == "text" for each in value):
-            text = next((each.text for each in _of_parts("tool", value)), None)
+    if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+        if all("json" in part for part in value):
+            text = "\n".join(text_of(part["json"]) or "" for part in value)
+        elif all(_part_kind(part) == "text" for part in value):
+            text = next((part.text for part in _of_parts("tool", value)), None)
     failed = bool(fields.get("is_error") or fields.get("isError")) or fields.get("status") == "error"
-    said = Said("tool", text, call_id=str(_first(fields, _CALL_IDS) or ""), name=str(_first(fields, _NAMES) or ""))
-    said.error = failed or is_error_text(text)
-    said.missing = "hidden" if text is None else _flaw(text)
-    return _plain(said, str(fields.get("role") or ""))
+    message = Said("tool", text, call_id=str(_first(fields, _CALL_IDS) or ""), name=str(_first(fields, _NAMES) or ""))
+    message.error = failed or is_error_text(text)
+    message.missing = "hidden" if text is None else _flaw(text)
+    return _plain(message, str(fields.get("role") or ""))
 
 
 def is_error_text(text: str | None) -> bool:
@@ -375,7 +382,7 @@ def _plain(said: Said, role: str) -> Said:
             calls = parse_literal(text.removeprefix(_CALLING))
         except DocumentError:
             return said
-        said.calls = [_call(each) for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
+        said.calls = [_call(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
         said.text = None
     elif role == "tool-response":
         said.text = text.removeprefix(_OBSERVED)
@@ -390,13 +397,13 @@ def without_framework(messages: list[Said]) -> list[Said]:
     A turn ends with a call of ``final_answer``, whose argument is the answer; its result repeats it. The results of
     several calls are one text, which nothing can divide: those of the tools' spans are taken.
     """
-    found: list[Said] = []
-    for each in messages:
-        if each.role == "user":
-            each.text = (each.text or "").removeprefix(_TASK)
-        final = next((call for call in each.calls if call.name == _FINAL), None)
+    written: list[Said] = []
+    for message in messages:
+        if message.role == "user":
+            message.text = (message.text or "").removeprefix(_TASK)
+        final = next((call for call in message.calls if call.name == _FINAL), None)
         if final is not None:
-            found.append(Said("assistant", text_of(final.arguments.get("answer")), name=each.name))
-        elif each.role != "tool" or not found or found[-1].role != "assistant" or len(found[-1].calls) == 1:
-            found.append(each)
-    return found
+            written.append(Said("assistant", text_of(final.arguments.get("answer")), name=message.name))
+        elif message.role != "tool" or not written or written[-1].role != "assistant" or len(written[-1].calls) == 1:
+            written.append(message)
+    return written

@@ -71,16 +71,16 @@ class Conversation:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as ``tau import --json`` prints it."""
-        names = {call.id: call.name for said in self.messages for call in said.calls}
+        names = {call.id: call.name for message in self.messages for call in message.calls}
         return {
             "key": self.key,
             "system": self.system,
             "messages": [
                 {
-                    **_as_json(said, names),
-                    **({"handoff": True} if number in self.handoffs and said.role == "tool" else {}),
+                    **_as_json(message, names),
+                    **({"handoff": True} if number in self.handoffs and message.role == "tool" else {}),
                 }
-                for number, said in enumerate(self.messages)
+                for number, message in enumerate(self.messages)
             ],
             "traces": self.traces,
             "notes": self.notes,
@@ -113,7 +113,7 @@ class Results:
 
     def within(self, step: Step) -> list[Step]:
         """Return the executions that an agent's span has in it."""
-        return [each for each in self._tools if each.within == step.id and each.trace == step.trace]
+        return [execution for execution in self._tools if execution.within == step.id and execution.trace == step.trace]
 
 
 class Pairing:
@@ -137,10 +137,10 @@ class Pairing:
             results: The results that follow it in the history; they are used up.
             following: The message after them; None at the end, where a result that is missing is one that never came.
         """
-        found, number = self._found, len(self._found.messages)
+        conversation, number = self._found, len(self._found.messages)
         self._append(said)
         if said.role == "tool":
-            found.notes.append(f"message {number}: a result without a call")
+            conversation.notes.append(f"message {number}: a result without a call")
         start, end = said.time if said.span else 0, following.time if following else 0
         for place, call in enumerate(said.calls):
             known = _take(results, call)
@@ -152,16 +152,23 @@ class Pairing:
             self._ids.add(call.id)
             result = self._result(call, known, step, sure=sure)
             if result is None and following is None:
-                found.complete = False
-                found.notes.append(f"message {number}: no result of {call.name} is recorded, and nothing follows")
+                conversation.complete = False
+                conversation.notes.append(
+                    f"message {number}: no result of {call.name} is recorded, and nothing follows"
+                )
                 continue
             result = result or Said("tool", missing="result")
             result.call_id, result.name, result.by_user = call.id, call.name, said.role == "user"
             if _hands_over(call, result):
-                found.handoffs += [*([] if number in found.handoffs else [number]), len(found.messages)]
+                conversation.handoffs += [
+                    *([] if number in conversation.handoffs else [number]),
+                    len(conversation.messages),
+                ]
             self._append(result)
         for extra in results:
-            found.notes.append(f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped")
+            conversation.notes.append(
+                f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped"
+            )
 
     def _append(self, said: Said) -> None:
         self._found.messages.append(said)
@@ -186,13 +193,13 @@ class Pairing:
 
 def _take(results: list[Said], call: Call) -> Said | None:
     """Remove and return the result of a call: by its id, else the first result without an id of the same kind."""
-    found = next((each for each in results if each.call_id and each.call_id == call.id), None)
-    found = found or next(
-        (each for each in results if not each.call_id or not call.id or call.id.startswith(_ITEM)), None
+    result = next((candidate for candidate in results if candidate.call_id and candidate.call_id == call.id), None)
+    result = result or next(
+        (candidate for candidate in results if not candidate.call_id or not call.id or call.id.startswith(_ITEM)), None
     )
-    if found is not None:
-        results.remove(found)
-    return found
+    if result is not None:
+        results.remove(result)
+    return result
 
 
 def _hands_over(call: Call, result: Said) -> bool:
@@ -201,45 +208,51 @@ def _hands_over(call: Call, result: Said) -> bool:
         return False
     text = (result.text or "").strip()
     value = decoded(text)
-    named = isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _RECEIVERS
-    return call.name == _TO_AGENT or named or text.lower().startswith(_HANDED_OVER)
+    has_receiver = isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _RECEIVERS
+    return call.name == _TO_AGENT or has_receiver or text.lower().startswith(_HANDED_OVER)
 
 
 def with_calls_of_agents(messages: list[Said], steps: list[Step], pool: Results) -> Iterator[Said]:
     """Yield the messages, with the executions of tools before the answer of an agent whose models say nothing."""
     agents = {step.id: step for step in steps}
-    for said in messages:
-        step = agents.get(said.span) if said.role == "assistant" and not said.calls else None
+    for message in messages:
+        step = agents.get(message.span) if message.role == "assistant" and not message.calls else None
         ran = pool.within(step) if step is not None else []
-        if not any(each.calls for each in messages):
+        if not any(other.calls for other in messages):
             for group in _parallel(ran):
-                calls = [Call(one.call.call_id, one.call.name, one.arguments or {}) for one in group if one.call]
-                yield Said("assistant", calls=calls, name=said.name, span=step.id if step else "", time=group[0].start)
-        yield said
+                calls = [
+                    Call(execution.call.call_id, execution.call.name, execution.arguments or {})
+                    for execution in group
+                    if execution.call
+                ]
+                yield Said(
+                    "assistant", calls=calls, name=message.name, span=step.id if step else "", time=group[0].start
+                )
+        yield message
 
 
 def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
     """Return executions in groups that overlap in time."""
-    found: list[list[Step]] = []
+    groups: list[list[Step]] = []
     for step in steps:
-        if found and step.start < max(each.end for each in found[-1]):
-            found[-1].append(step)
+        if groups and step.start < max(member.end for member in groups[-1]):
+            groups[-1].append(step)
         else:
-            found.append([step])
-    return found
+            groups.append([step])
+    return groups
 
 
 def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
     if said.role == "tool":
         name = names.get(said.call_id, said.name)
         return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
-    found: dict[str, Any] = {"role": said.role, "content": said.text}
+    document: dict[str, Any] = {"role": said.role, "content": said.text}
     if said.role == "assistant" and said.name:
-        found["actor"] = said.name
+        document["actor"] = said.name
     if said.calls:
-        found["tool_calls"] = [
+        document["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments}
             | ({} if call.malformed is None else {"malformed": call.malformed})
             for call in said.calls
         ]
-    return found
+    return document

@@ -125,30 +125,30 @@ def is_log(value: Mapping[str, Any]) -> bool:
 def span_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     """Return a span."""
     trace = hex_id(_text(value, _TRACE) or (_text(value, ("id",)) if value.get("object") == "trace" else ""))
-    found = Span(trace or hex_id(_text(around, (*_TRACE, "id"))), hex_id(_text(value, _ID)))
-    found.parent, found.name = hex_id(_text(value, _PARENT)), _text(value, _NAME)
-    found.start, found.end = nanoseconds(_first(value, _START)), nanoseconds(_first(value, _END))
-    found.scope = _text(around, _SCOPE) or _text(value, _SCOPE)
-    found.attributes = _attributes(value, around)
-    found.dropped = _first(value, _DROPPED) not in (None, 0, "0")
-    found.events = [(_event_name(each), pairs(each.get("attributes"))) for each in objects(value.get("events"))]
-    if not found.scope:
-        found.scope = next((scope for member, scope in _PRODUCTS.items() if member in value), "")
+    span = Span(trace or hex_id(_text(around, (*_TRACE, "id"))), hex_id(_text(value, _ID)))
+    span.parent, span.name = hex_id(_text(value, _PARENT)), _text(value, _NAME)
+    span.start, span.end = nanoseconds(_first(value, _START)), nanoseconds(_first(value, _END))
+    span.scope = _text(around, _SCOPE) or _text(value, _SCOPE)
+    span.attributes = _attributes(value, around)
+    span.dropped = _first(value, _DROPPED) not in (None, 0, "0")
+    span.events = [(_event_name(event), pairs(event.get("attributes"))) for event in objects(value.get("events"))]
+    if not span.scope:
+        span.scope = next((scope for member, scope in _PRODUCTS.items() if member in value), "")
     if "operationName" in value:
-        _add_jaeger(found, value)
+        _add_jaeger(span, value)
     if _text(value, _STATUS) in _FAILED or value.get("error") or value.get("is_exception"):
-        found.error = _text(value, _PROBLEM) or "error"
-    return found
+        span.error = _text(value, _PROBLEM) or "error"
+    return span
 
 
 def log_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     """Return a log record as the part of its span that it is."""
-    found = span_of({**value, "attributes": value.get("attributes")}, around)
-    name = _event_name(value) or str(found.attributes.get("event.name") or "")
+    span = span_of({**value, "attributes": value.get("attributes")}, around)
+    name = _event_name(value) or str(span.attributes.get("event.name") or "")
     body = decoded(attribute_value(value.get("body")))
-    content = {**found.attributes, **(body if isinstance(body, dict) else {})}
-    found.attributes, found.events = {}, [(name, content)]
-    return found
+    content = {**span.attributes, **(body if isinstance(body, dict) else {})}
+    span.attributes, span.events = {}, [(name, content)]
+    return span
 
 
 def hex_id(text: str) -> str:
@@ -189,7 +189,7 @@ def attribute_value(value: Any) -> Any:
         if inner is None:
             continue
         if kind == "arrayvalue":
-            return [attribute_value(each) for each in _list(inner)]
+            return [attribute_value(element) for element in _list(inner)]
         if kind == "kvlistvalue":
             return pairs(_list(inner))
         if kind == "intvalue":
@@ -202,13 +202,13 @@ def attribute_value(value: Any) -> Any:
 def pairs(value: Any) -> dict[str, Any]:
     """Return attributes as a dictionary: those of OTLP and Jaeger are lists of pairs."""
     if isinstance(value, dict):
-        return {str(key): attribute_value(each) for key, each in value.items()}
-    return {str(each["key"]): attribute_value(each.get("value")) for each in objects(value) if "key" in each}
+        return {str(key): attribute_value(inner) for key, inner in value.items()}
+    return {str(pair["key"]): attribute_value(pair.get("value")) for pair in objects(value) if "key" in pair}
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; none if it is not one."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
 
 
 def at(value: Mapping[str, Any], path: str) -> Any:
@@ -224,30 +224,32 @@ def at(value: Mapping[str, Any], path: str) -> Any:
 
 
 def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
-    return next((found for path in paths if (found := at(value, path)) not in (None, "", [], {})), None)
+    return next((content for path in paths if (content := at(value, path)) not in (None, "", [], {})), None)
 
 
 def _text(value: Mapping[str, Any], paths: Iterable[str]) -> str:
-    found = _first(value, paths)
-    return str(found) if isinstance(found, str | int | float) else ""
+    content = _first(value, paths)
+    return str(content) if isinstance(content, str | int | float) else ""
 
 
 def _list(value: Any) -> list[Any]:
-    found = value.get("values") if isinstance(value, dict) else value
-    return found if isinstance(found, list) else []
+    values = value.get("values") if isinstance(value, dict) else value
+    return values if isinstance(values, list) else []
 
 
 def _attributes(value: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
-    own = value.get("attributes")
-    found = pairs(own) if isinstance(own, dict | list) else {}
+    raw_attributes = value.get("attributes")
+    attributes = pairs(raw_attributes) if isinstance(raw_attributes, dict | list) else {}
     # A table of spans has a column for each attribute.
-    found |= {key[len("attributes.") :]: each for key, each in value.items() if key.startswith("attributes.")}
+    attributes |= {
+        key[len("attributes.") :]: content for key, content in value.items() if key.startswith("attributes.")
+    }
     for path, name in _BESIDE.items():
         other = at(value, path)
         other = at(around, path) if other is None and path in _AROUND else other
-        if other is not None and name not in found and not _is_otlp_kind(path, other):
-            found[name] = other
-    return {key: each for key, each in found.items() if each is not None}
+        if other is not None and name not in attributes and not _is_otlp_kind(path, other):
+            attributes[name] = other
+    return {key: content for key, content in attributes.items() if content is not None}
 
 
 def _is_otlp_kind(path: str, value: Any) -> bool:
@@ -261,15 +263,15 @@ def _event_name(value: Mapping[str, Any]) -> str:
 def _add_jaeger(span: Span, value: Mapping[str, Any]) -> None:
     """Complete a span of Jaeger: tags, logs, times in microseconds, the reference to its parent."""
     span.attributes |= pairs(value.get("tags"))
-    for each in objects(value.get("logs")):
-        fields = pairs(each.get("fields"))
+    for log in objects(value.get("logs")):
+        fields = pairs(log.get("fields"))
         span.events.append((str(fields.get("event") or ""), fields))
     duration = value.get("duration")
     span.end = span.start + (
         int(duration * 1_000) if isinstance(duration, int | float) and 0 < duration < 10**14 else 0
     )
-    parents = (each for each in objects(value.get("references")) if each.get("refType") == "CHILD_OF")
-    span.parent = next((hex_id(_text(each, ("spanID",))) for each in parents), span.parent)
+    parents = (reference for reference in objects(value.get("references")) if reference.get("refType") == "CHILD_OF")
+    span.parent = next((hex_id(_text(parent, ("spanID",))) for parent in parents), span.parent)
     span.scope = str(span.attributes.get("otel.scope.name") or span.scope)
     failed = str(span.attributes.get("error")).lower() == "true" or span.attributes.get("otel.status_code") == "ERROR"
     if failed:

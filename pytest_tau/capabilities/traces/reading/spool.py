@@ -76,9 +76,11 @@ class Spool:
         size = len(span.attributes)
         if not role_of(span.attributes, span.name, span.events):
             # Spans of anything else are kept for the parents that they name.
-            own = {key: value for key, value in span.attributes.items() if key in KEYS or key.startswith("pytest_tau.")}
+            attributes = {
+                key: value for key, value in span.attributes.items() if key in KEYS or key.startswith("pytest_tau.")
+            }
             names = (span.trace, span.id, span.parent, span.name)
-            span = Span(*names, span.start, span.end, attributes=own, file=span.file)
+            span = Span(*names, span.start, span.end, attributes=attributes, file=span.file)
         self._database.execute(
             "INSERT INTO spans VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET size = excluded.size, "
             "start = excluded.start, data = excluded.data WHERE excluded.size > size",
@@ -89,9 +91,9 @@ class Spool:
         """Sort all spans into conversations."""
         for trace, spans in self._traces():
             for step in steps_of(spans):
-                asked = list(prefixes(step.asked))
-                ends = b"".join(_ends(step, asked[-1] if asked else b""))
-                row = (trace, step.role, step.start, step.end, step.key, b"".join(asked), ends, _text(step))
+                marks = list(prefixes(step.asked))
+                ends = b"".join(_ends(step, marks[-1] if marks else b""))
+                row = (trace, step.role, step.start, step.end, step.key, b"".join(marks), ends, _text(step))
                 self._database.execute(_ADD_STEP, row)
         self._link()
 
@@ -132,8 +134,8 @@ class Spool:
             "ORDER BY start, length(asked), number"
         )
         chains = dict[int, int]()
-        for number, trace, start, end, key, asked, ends in self._database.execute(rows):
-            chains[number] = chain = linker.chain(_Call(start, end or start, key, _split(asked), _split(ends)))
+        for number, trace, start, end, key, marks, ends in self._database.execute(rows):
+            chains[number] = chain = linker.chain(_Call(start, end or start, key, _split(marks), _split(ends)))
             self._union.join(("chain", chain), ("key", key) if key else ("trace", trace))
         numbers = dict[Any, int]()
         for number, trace, key in self._database.execute("SELECT number, trace, key FROM steps").fetchall():
@@ -148,13 +150,13 @@ def prefixes(messages: Iterable[Said], before: bytes = b"") -> Iterator[bytes]:
 
     Ids of calls do not count, nor a text with calls: some conventions lose it in the history.
     """
-    for said in messages:
-        if said.role == "system":
+    for message in messages:
+        if message.role == "system":
             continue
-        if said.calls:
-            mark: list[Any] = [said.role, [[call.name, call.arguments, call.malformed] for call in said.calls]]
+        if message.calls:
+            mark: list[Any] = [message.role, [[call.name, call.arguments, call.malformed] for call in message.calls]]
         else:
-            mark = [said.role, " ".join((said.text or "").split())]
+            mark = [message.role, " ".join((message.text or "").split())]
         text = json.dumps(mark, sort_keys=True, default=str)
         before = hashlib.blake2b(before + text.encode("utf-8", "backslashreplace"), digest_size=_WIDTH).digest()
         yield before
@@ -167,7 +169,7 @@ def _ends(step: Step, whole: bytes) -> Iterator[bytes]:
     """
     if step.error is not None and not step.answers:
         return
-    if not step.answers or any(each.missing for each in step.answers[0]):
+    if not step.answers or any(message.missing for message in step.answers[0]):
         yield whole
     for answer in step.answers:
         yield from list(prefixes(answer, whole))[-1:]
@@ -204,19 +206,19 @@ class _Linker:
     def chain(self, call: _Call) -> int:
         """Return the number of the chain that a call belongs to."""
         self._calls += 1
-        found, failed = self._before(call), not call.ends
+        previous, failed = self._before(call), not call.ends
         first = (call.key, call.asked[-1] if call.asked else b"")
-        if found is None:
+        if previous is None:
             chain = self._new() if failed or first not in self._failed else self._failed.pop(first)
-        elif found.number in self._followed and not failed:
+        elif previous.number in self._followed and not failed:
             chain = self._new()
-            self._union.join(("chain", chain), ("chain", found.chain))
+            self._union.join(("chain", chain), ("chain", previous.chain))
         else:
-            chain = found.chain
-        if failed and found is None:
+            chain = previous.chain
+        if failed and previous is None:
             self._failed[first] = chain
-        elif not failed and found is not None:
-            self._followed.add(found.number)
+        elif not failed and previous is not None:
+            self._followed.add(previous.number)
         for mark in set(call.ends):
             self._ends[call.key, mark].append(_End(call.end, chain, self._calls))
         return chain
@@ -251,8 +253,8 @@ class _Union:
         while (parent := self._parents.get(item, item)) != item:
             path.append(item)
             item = parent
-        for each in path:
-            self._parents[each] = item
+        for node in path:
+            self._parents[node] = item
         return item
 
     def join(self, one: Any, other: Any) -> None:
@@ -278,12 +280,12 @@ def _span_from(data: dict[str, Any]) -> Span:
 
 
 def _said_from(data: dict[str, Any]) -> Said:
-    return Said(**{**data, "calls": [Call(**each) for each in data["calls"]]})
+    return Said(**{**data, "calls": [Call(**call) for call in data["calls"]]})
 
 
 def step_from(data: dict[str, Any]) -> Step:
     """Return a step that was stored."""
-    data["asked"] = [_said_from(each) for each in data["asked"]]
-    data["answers"] = [[_said_from(each) for each in answer] for answer in data["answers"]]
+    data["asked"] = [_said_from(message) for message in data["asked"]]
+    data["answers"] = [[_said_from(message) for message in answer] for answer in data["answers"]]
     data["call"] = data["call"] and _said_from(data["call"])
     return Step(**data)

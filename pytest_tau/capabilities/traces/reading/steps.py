@@ -21,11 +21,11 @@ def steps_of(spans: Iterable[Span]) -> list[Step]:
     """
     steps = {step.id: step for step in map(step_of, spans)}
     tree = Tree(steps)
-    whole = [step for step in steps.values() if "simulation" in step.own and _is_history(step)]
+    histories = [step for step in steps.values() if "simulation" in step.own and _is_history(step)]
     _spread(list(steps.values()), tree)
     models = [step for step in steps.values() if step.role == "model"]
-    if whole:  # our own export, which has all messages once
-        models = _with_usage_of(models, whole[:1])
+    if histories:  # our own export, which has all messages once
+        models = _with_usage_of(models, histories[:1])
     aside = set(tree.under(lambda step: step.role in ("tool", "aside")))
     if all(step.id in aside for step in models):
         aside = set()
@@ -72,32 +72,32 @@ class Tree:
 
     def under(self, wanted: Callable[[Step], bool]) -> dict[str, Step]:
         """Return the nearest step around each that is wanted, by the id of the inner one; none for others."""
-        found: dict[str, Step] = {}
+        enclosing: dict[str, Step] = {}
         for step in self._in_order:
             parent = self._parents.get(step.id)
-            nearest = parent if parent is not None and wanted(parent) else parent and found.get(parent.id)
+            nearest = parent if parent is not None and wanted(parent) else parent and enclosing.get(parent.id)
             if nearest is not None:
-                found[step.id] = nearest
-        return found
+                enclosing[step.id] = nearest
+        return enclosing
 
 
 def _spread(steps: list[Step], tree: Tree) -> None:
     """Give each step the key of its trace and the name of the agent around it; instrumentation sets them on some."""
     best = min((step.rank for step in steps), default=0)
     keys = {step.key for step in steps if step.rank == best and step.key}
-    own: dict[str, Any] = {}
+    shared_attributes: dict[str, Any] = {}
     for step in steps:
-        own |= {name: value for name, value in step.own.items() if name not in ("role", "history")}
+        shared_attributes |= {name: value for name, value in step.own.items() if name not in ("role", "history")}
     user = next((step.user for step in steps if step.user), "")
     keyed = tree.under(lambda step: bool(step.key) and step.rank == best)
-    named = tree.under(lambda step: bool(step.agent))
+    with_agent = tree.under(lambda step: bool(step.agent))
     inherited = {step.id: step if step.key and step.rank == best else keyed.get(step.id) for step in steps}
-    found = {name: (step.key if step else "") for name, step in inherited.items()}
-    agents = {name: step.agent for name, step in named.items()}
+    inherited_keys = {name: (step.key if step else "") for name, step in inherited.items()}
+    agents = {name: step.agent for name, step in with_agent.items()}
     for step in steps:
-        step.key = next(iter(keys)) if len(keys) == 1 else found[step.id] or step.key
+        step.key = next(iter(keys)) if len(keys) == 1 else inherited_keys[step.id] or step.key
         step.agent = step.agent or agents.get(step.id, "")
-        step.own, step.user = {**own, **step.own}, step.user or user
+        step.own, step.user = {**shared_attributes, **step.own}, step.user or user
 
 
 def _without_twins(models: list[Step], tree: Tree) -> list[Step]:
@@ -117,14 +117,17 @@ def _with_usage_of(models: list[Step], whole: list[Step]) -> list[Step]:
     of_agent = [step for step in models if step.own.get("role") != "user"]
     for step in whole:
         totals = Counter[str]()
-        for each in of_agent:
-            totals.update(each.usage)
+        for model_step in of_agent:
+            totals.update(model_step.usage)
         step.role, step.usage = "model", {**totals, "calls": len(of_agent)}
-        step.model = next((each.model for each in of_agent), "")
+        step.model = next((model_step.model for model_step in of_agent), "")
     return whole
 
 
 def _is_history(step: Step) -> bool:
     """Return whether an agent's span has a message of the user and one of the agent."""
-    roles = {each.role for each in (*step.asked, *(one for answer in step.answers for one in answer))}
+    roles = {
+        message.role
+        for message in (*step.asked, *(answer_message for answer in step.answers for answer_message in answer))
+    }
     return step.role == "agent" and {"user", "assistant"} <= roles

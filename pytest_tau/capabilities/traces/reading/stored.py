@@ -47,24 +47,24 @@ class Simulations:
 
     def line(self, conversation: Conversation) -> str:
         """Return the line of a conversation in the file of simulations."""
-        own = conversation.own
+        attributes = conversation.own
         simulation = self.simulation(conversation)
-        domain = own.get("domain") or self._domain
+        domain = attributes.get("domain") or self._domain
         head = {"test": "", **({"domain": str(domain)} if domain else {})}
         return f"{json.dumps(head)[:-1]}, {model_text(simulation)[1:]}\n"
 
     def simulation(self, conversation: Conversation) -> Simulation:
         """Return a conversation as a simulation."""
-        own = conversation.own
-        task_id = str(own.get("task.id") or conversation.key or conversation.traces[0])
-        trial = own.get("trial")
+        attributes = conversation.own
+        task_id = str(attributes.get("task.id") or conversation.key or conversation.traces[0])
+        trial = attributes.get("trial")
         trial = trial if isinstance(trial, int) else self._trials[task_id]
         self._trials[task_id] += 1
-        reason = own.get("termination_reason")
+        reason = attributes.get("termination_reason")
         known = reason in get_args(TerminationReason)
         complete = conversation.complete or known
         ended: Any = reason if known else "user_stop" if complete else "unexpected_error"
-        seed = own.get("seed")
+        seed = attributes.get("seed")
         return Simulation(
             id=f"{task_id}-{trial}-{digest(''.join(conversation.traces))[:8]}",
             task_id=task_id,
@@ -76,10 +76,10 @@ class Simulations:
             termination_reason=ended,
             error=None if complete else _INCOMPLETE,
             model_usage={"agent": _usage(conversation.usage)} if conversation.usage.get("calls") else {},
-            messages=[_message(said, number) for number, said in enumerate(conversation.messages)],
+            messages=[_message(message, number) for number, message in enumerate(conversation.messages)],
             facts={
                 "traces": TraceFacts(
-                    files=[each for each in self._files if each.name in conversation.files],
+                    files=[file for file in self._files if file.name in conversation.files],
                     scopes=conversation.scopes,
                     key=conversation.key,
                     trace_ids=conversation.traces,
@@ -90,7 +90,7 @@ class Simulations:
                     handoffs=conversation.handoffs,
                     complete=conversation.complete,
                     unknown=[] if known else ["termination_reason"],
-                    origin=own,
+                    origin=attributes,
                 ).model_dump(mode="json")
             },
         )
@@ -104,13 +104,13 @@ def _message(said: Said, number: int) -> Message:
     side: Requestor = "user" if said.role == "user" else "assistant"
     calls = [
         ToolCall(
-            id=each.id,
-            name=writable(each.name),
-            arguments=_writable(each.arguments),
-            malformed=_writable(each.malformed),
+            id=call.id,
+            name=writable(call.name),
+            arguments=_writable(call.arguments),
+            malformed=_writable(call.malformed),
             requestor=side,
         )
-        for each in said.calls
+        for call in said.calls
     ]
     content, tool_calls = _writable(said.text), calls or None
     if side == "user":
@@ -121,18 +121,18 @@ def _message(said: Said, number: int) -> Message:
 def _writable(value: Any) -> Any:
     """Return a JSON value with lone surrogates escaped, as tools' results and tasks have them."""
     if isinstance(value, dict):
-        return {writable(name): _writable(each) for name, each in value.items()}
+        return {writable(name): _writable(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_writable(each) for each in value]
+        return [_writable(element) for element in value]
     return writable(value) if isinstance(value, str) else value
 
 
 def _usage(found: dict[str, Any]) -> ModelUsage:
-    whole: dict[str, Any] = {
+    token_counts: dict[str, Any] = {
         name: int(found.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
     }
     calls, unpriced = int(found["calls"]), int(found["unpriced_calls"])
-    usage = ModelUsage(model=found["model"], calls=calls, unpriced_calls=unpriced, **whole)
+    usage = ModelUsage(model=found["model"], calls=calls, unpriced_calls=unpriced, **token_counts)
     usage.known_cost, usage.seconds = float(found.get("known_cost", 0)), found["seconds"]
     return usage
 

@@ -94,18 +94,24 @@ def _of_object(value: dict[str, Any], field: str, kind: str | None, depth: int) 
         yield from _of_value("name", " ".join(str(value[name]) for name in parts if isinstance(value[name], str)))
     label = next((value[name] for name in _LABELS if isinstance(value.get(name), str)), None)
     for name, part in value.items():
-        own = kind_of(label) if label is not None and name in _LABELLED else kinds[name]
-        if own == "any name":
-            own = "name" if person else own if isinstance(part, dict) else None
-        elif own == "place" and not address:
-            own = None
-        elif own is None and kind == "street" and words_of(str(name))[:1] in (["line"], ["street"], ["unit"], ["apt"]):
-            own = "street"
-        elif own is None and (person or kind in ("name", "any name")) and name in parts:
-            own = "name"
-        if own == "any name" and not (isinstance(part, dict) and any(_is_part_of_name(str(inner)) for inner in part)):
-            own = None
-        yield from personal_fields(part, str(name), own, depth + 1)
+        part_kind = kind_of(label) if label is not None and name in _LABELLED else kinds[name]
+        if part_kind == "any name":
+            part_kind = "name" if person else part_kind if isinstance(part, dict) else None
+        elif part_kind == "place" and not address:
+            part_kind = None
+        elif (
+            part_kind is None
+            and kind == "street"
+            and words_of(str(name))[:1] in (["line"], ["street"], ["unit"], ["apt"])
+        ):
+            part_kind = "street"
+        elif part_kind is None and (person or kind in ("name", "any name")) and name in parts:
+            part_kind = "name"
+        if part_kind == "any name" and not (
+            isinstance(part, dict) and any(_is_part_of_name(str(inner)) for inner in part)
+        ):
+            part_kind = None
+        yield from personal_fields(part, str(name), part_kind, depth + 1)
 
 
 def _is_part_of_name(name: str) -> bool:

@@ -24,14 +24,14 @@ def key_of(run: Path) -> tuple[bytes, str]:
     """
     file = run / KEY if run.is_dir() else run.with_name(f"{run.name}.{KEY}")
     try:
-        made = secrets.token_hex(_BYTES)
+        new_key = secrets.token_hex(_BYTES)
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as new:
-            new.write(f"{made}\n")
-        return bytes.fromhex(made), ""
+            new.write(f"{new_key}\n")
+        return bytes.fromhex(new_key), ""
     except FileExistsError:
         pass
     except OSError as error:
-        return bytes.fromhex(made), f"{file}: {error.strerror}; the next call replaces by other values"
+        return bytes.fromhex(new_key), f"{file}: {error.strerror}; the next call replaces by other values"
     try:
         key = bytes.fromhex(file.read_text(encoding="ascii"))
     except (OSError, ValueError) as error:

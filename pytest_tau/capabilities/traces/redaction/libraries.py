@@ -140,7 +140,7 @@ def _secrets(text: str) -> Iterator[Personal]:
         return
     for detector in _detectors():
         for line in text.splitlines():
-            yield from (Personal("secret", found) for found in detector.analyze_string(line) if len(found) > 5)
+            yield from (Personal("secret", secret) for secret in detector.analyze_string(line) if len(secret) > 5)
 
 
 @cache

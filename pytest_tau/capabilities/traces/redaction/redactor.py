@@ -49,26 +49,28 @@ class Redactor:
         documents = [_Document(simulation) for simulation in simulations]
         # Names first: ids and addresses may have them in them. Sorted, the same is made of the same.
         personal = sorted(
-            {each for document in documents for each in document.personal() if not _is_kept(each, kept)},
-            key=lambda each: (each.kind != "name", each),
+            {original for document in documents for original in document.personal() if not _is_kept(original, kept)},
+            key=lambda original: (original.kind != "name", original),
         )
-        self.values = len({each.text.lower() for each in personal})
+        self.values = len({original.text.lower() for original in personal})
         replacements = Replacements(
             key, tokens(text for document in documents for text in document.texts()) | tokens([kept])
         )
-        made: dict[str, str] = {}
+        replacement_of: dict[str, str] = {}
         for kind, text in personal:
-            if text in made:
+            if text in replacement_of:
                 continue
-            made[text] = made.get(text.lower()) or replacements.of(kind, text)
-            made.setdefault(text.lower(), made[text])
+            replacement_of[text] = replacement_of.get(text.lower()) or replacements.of(kind, text)
+            replacement_of.setdefault(text.lower(), replacement_of[text])
             if kind == "name":
                 parts = [part for part in re.findall(r"[^\W\d_]+", text) if len(part) >= _SHORTEST]
-                made |= {part: replacements.name(part) for part in parts if part not in made}
+                replacement_of |= {part: replacements.name(part) for part in parts if part not in replacement_of}
         ordinary = {word for document in documents for word in document.ordinary()}
-        self._made = {word for to in made.values() for word in re.findall(r"[^\W_]+", to.lower())}
-        self._substitution = Substitution(made, {text for text in made if text.lower() in ordinary and text.isalpha()})
-        self._is_needed = bool(made)
+        self._made = {word for to in replacement_of.values() for word in re.findall(r"[^\W_]+", to.lower())}
+        self._substitution = Substitution(
+            replacement_of, {text for text in replacement_of if text.lower() in ordinary and text.isalpha()}
+        )
+        self._is_needed = bool(replacement_of)
 
     def redacted(self, simulation: Simulation) -> Simulation:
         """Return a conversation without its personal data.
@@ -78,15 +80,15 @@ class Redactor:
         """
         if not self._is_needed:
             return simulation
-        made = self._in_document(simulation.model_dump(mode="json"))
-        if self._in_document(made) != made:
-            raise ConfigurationError(f"personal data of {made['id']} would not be replaced; nothing is written")
-        return Simulation.model_validate(made)
+        document = self._in_document(simulation.model_dump(mode="json"))
+        if self._in_document(document) != document:
+            raise ConfigurationError(f"personal data of {document['id']} would not be replaced; nothing is written")
+        return Simulation.model_validate(document)
 
     def _in_document(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a simulation with what it says replaced; numbers of its own, such as those of messages, stay."""
-        said = {name: self._substitution.in_texts(document[name]) for name in _SAYING if document[name] is not None}
-        return {**document, **said, "messages": [self._in_message(message) for message in document["messages"]]}
+        texts = {name: self._substitution.in_texts(document[name]) for name in _SAYING if document[name] is not None}
+        return {**document, **texts, "messages": [self._in_message(message) for message in document["messages"]]}
 
     def _in_message(self, message: dict[str, Any]) -> dict[str, Any]:
         calls = [
@@ -159,9 +161,9 @@ class _Document:
 
     def ordinary(self) -> Iterator[str]:
         """Yield the words in small letters of the agent, its instructions, its tools and the names of fields."""
-        said = [message.content or "" for message in self._messages if message.role == "assistant"]
+        agent_texts = [message.content or "" for message in self._messages if message.role == "assistant"]
         described = [leaf.text for leaf in leaves(self._tools)]
-        for text in (*said, *described, str(self._known[0] or "")):
+        for text in (*agent_texts, *described, str(self._known[0] or "")):
             yield from re.findall(r"(?<![\w@.+-])[^\W\d_]+(?![\w@+-]|\.\w)", text) if text else ()
         for message in self._messages:
             for call in getattr(message, "tool_calls", None) or ():
@@ -193,7 +195,9 @@ def _in_text(text: str, *, said: bool) -> Iterator[Personal]:
 
 def _usable(personal: Iterable[Personal]) -> Iterator[Personal]:
     return (
-        each for each in personal if len(each.text) >= _SHORTEST or (each.kind == "name" and not each.text.isascii())
+        original
+        for original in personal
+        if len(original.text) >= _SHORTEST or (original.kind == "name" and not original.text.isascii())
     )
 
 

@@ -63,10 +63,10 @@ class Replacements:
         if kind in ("id", "street", "handle") and _HEXADECIMAL.fullmatch(text) is None:
             text = re.sub(r"[^\W\d_]{3,}", lambda part: self._unless_ordinary(part[0]), text)
         for attempt in range(_ATTEMPTS):
-            made = make(text, self._number(f"{kind} {text} {attempt}"), attempt)
-            if self._is_free(made):
-                self._made.add(made.lower())
-                return made
+            replacement = make(text, self._number(f"{kind} {text} {attempt}"), attempt)
+            if self._is_free(replacement):
+                self._made.add(replacement.lower())
+                return replacement
         raise ConfigurationError(f"too many personal values of the kind {kind}: no other one is left for each of them")
 
     def name(self, part: str) -> str:
@@ -78,8 +78,8 @@ class Replacements:
                 _word(self._number(f"name {part.lower()} {attempt}"), 2 + (attempt > _WIDEN))
                 for attempt in itertools.count()
             )
-            made = self._names[part.lower()] = next(filter(self._is_free, tried))
-            self._made.add(made.lower())
+            replacement = self._names[part.lower()] = next(filter(self._is_free, tried))
+            self._made.add(replacement.lower())
         return self._names[part.lower()]
 
     def _unless_ordinary(self, word: str) -> str:
@@ -101,42 +101,42 @@ def in_case_of(original: str, made: str) -> str:
 
 
 def _word(number: int, syllables: int) -> str:
-    made = ""
+    word = ""
     for _ in range(syllables):
         number, start = divmod(number, len(_STARTS))
         number, vowel = divmod(number, len(_VOWELS))
-        made += _STARTS[start] + _VOWELS[vowel]
-    return f"{made}{_ENDS[number % len(_ENDS)]}".capitalize()
+        word += _STARTS[start] + _VOWELS[vowel]
+    return f"{word}{_ENDS[number % len(_ENDS)]}".capitalize()
 
 
 def _code(text: str, number: int, attempt: int) -> str:
     """Return other digits for digits and other letters for letters; a number that begins with 0 or not stays so."""
-    made = ""
+    code = ""
     for character in text:
         if "0" <= character <= "9":
-            number, digit = divmod(number, 9 if not made else 10)
-            first = not re.search(r"\d", made)
-            made += str(digit % 9 + 1) if first and character != "0" else "0" if first else str(digit)
+            number, digit = divmod(number, 9 if not code else 10)
+            first = not re.search(r"\d", code)
+            code += str(digit % 9 + 1) if first and character != "0" else "0" if first else str(digit)
         elif character.isalpha():
             number, letter = divmod(number, 26)
-            made += chr(ord("A" if character.isupper() else "a") + letter)
+            code += chr(ord("A" if character.isupper() else "a") + letter)
         else:
-            made += character
-    return made + "".join(str(number // 10**place % 10) for place in range(attempt // _WIDEN))
+            code += character
+    return code + "".join(str(number // 10**place % 10) for place in range(attempt // _WIDEN))
 
 
 def _id(text: str, number: int, attempt: int) -> str:
     """Return an id with other digits; more of them where those are all in use."""
-    made = re.sub(r"\d+", lambda digits: _code(digits[0], number, 0), text)
-    return made + "".join(str(number // 10 ** (40 + place) % 10) for place in range(attempt // _WIDEN))
+    new_id = re.sub(r"\d+", lambda digits: _code(digits[0], number, 0), text)
+    return new_id + "".join(str(number // 10 ** (40 + place) % 10) for place in range(attempt // _WIDEN))
 
 
 def _card(text: str, number: int, _attempt: int) -> str:
     """Return another number of a card, whose check digit is right if that of the original is."""
-    made = _code(text, number, 0)
+    new_number = _code(text, number, 0)
     if not is_card(text):
-        return made
-    return next(card for last in "0123456789" if is_card(card := made[:-1] + last))
+        return new_number
+    return next(card for last in "0123456789" if is_card(card := new_number[:-1] + last))
 
 
 def _date(text: str, number: int, _attempt: int) -> str:
@@ -162,17 +162,17 @@ def _ip(text: str, number: int, _attempt: int) -> str:
 
 
 def _mac(text: str, number: int, _attempt: int) -> str:
-    made = re.sub("[0-9A-Fa-f]", lambda place: f"{number >> (4 * (place.start() % 60)) & 15:x}", text)
-    return in_case_of(re.sub("[^A-Fa-f]", "", text) or "a", made)
+    address = re.sub("[0-9A-Fa-f]", lambda place: f"{number >> (4 * (place.start() % 60)) & 15:x}", text)
+    return in_case_of(re.sub("[^A-Fa-f]", "", text) or "a", address)
 
 
 def _geo(text: str, number: int, _attempt: int) -> str:
     """Return a coordinate with other decimals; the last one is not 0, as numbers are written."""
-    whole, point, decimals = text.partition(".")
+    integer, point, decimals = text.partition(".")
     if not point:
         return _code(text, number, 0)
     digits = "".join(str(number // 10**place % 10) for place in range(len(decimals) - 1))
-    return f"{whole}.{digits}{number % 9 + 1}"
+    return f"{integer}.{digits}{number % 9 + 1}"
 
 
 def _email(_text: str, number: int, _attempt: int) -> str:

@@ -71,8 +71,8 @@ class Substitution:
         if isinstance(value, list):
             return [self.in_value(part) for part in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            made = self.in_text(repr(value))
-            return value if made == repr(value) else type(value)(made)
+            replaced = self.in_text(repr(value))
+            return value if replaced == repr(value) else type(value)(replaced)
         return self.in_text(value) if isinstance(value, str) else value
 
     def in_texts(self, value: Any) -> Any:
@@ -91,26 +91,26 @@ class Substitution:
             text = self._pattern.sub(lambda match: self._unspaced[match[0]], text)
         words, parts, end, at = [*_WORD.finditer(text)], [], 0, 0
         while at < len(words):
-            used, made = self._at(text, words, at)
+            used, replacement = self._at(text, words, at)
             if used:
-                parts += [text[end : words[at].start()], made]
+                parts += [text[end : words[at].start()], replacement]
                 end = words[at + used - 1].end()
             at += used or 1
         return "".join([*parts, text[end:]]) if parts else text
 
     def _at(self, text: str, words: Sequence[re.Match[str]], at: int) -> tuple[int, str]:
         """Return how many words at a place are an original, and the replacement; 0 if none begins there."""
-        used, made = self._spelled(text, words, at)
+        used, replacement = self._spelled(text, words, at)
         for number in sorted(self._words.get(words[at][0].lower(), ()), reverse=True):
             if number < used:
                 break
             if at + number > len(words):
                 continue
-            found = text[words[at].start() : words[at + number - 1].end()]
-            entry = self._entries.get(found.lower())
-            if entry is not None and not _is_other(entry, found, text, words[at].start()):
-                return number, _in_form(entry, found)
-        return used, made
+            phrase = text[words[at].start() : words[at + number - 1].end()]
+            entry = self._entries.get(phrase.lower())
+            if entry is not None and not _is_other(entry, phrase, text, words[at].start()):
+                return number, _in_form(entry, phrase)
+        return used, replacement
 
     def _spelled(self, text: str, words: Sequence[re.Match[str]], at: int) -> tuple[int, str]:
         """Do the same for numbers with other separators and names that are spelled letter by letter."""
@@ -122,17 +122,17 @@ class Substitution:
             if joined not in self._beginnings:
                 break
             known = self._joined.get(joined)
-            single = all(len(each[0]) == 1 for each in words[at : at + number])
+            single = all(len(piece[0]) == 1 for piece in words[at : at + number])
             if known is not None and number > 1 and (single or not joined.isalpha()):
                 best, entry = number, known
         if entry is None:
             # A number in one piece whose original has separators.
-            whole = self._joined.get(words[at][0].lower())
-            if whole is None or words[at][0].isalpha():
+            unseparated = self._joined.get(words[at][0].lower())
+            if unseparated is None or words[at][0].isalpha():
                 return 0, ""
-            best, entry = 1, whole
-        found = text[words[at].start() : words[at + best - 1].end()]
-        return best, _into(found, entry.made)
+            best, entry = 1, unseparated
+        phrase = text[words[at].start() : words[at + best - 1].end()]
+        return best, _into(phrase, entry.made)
 
 
 def _inner(text: str, made: str) -> str:
@@ -166,10 +166,10 @@ def _into(found: str, made: str) -> str:
     if found.replace(" ", "").isupper():
         characters = characters.upper()
     if sum(map(str.isalnum, found)) != len(characters):
-        separator = next((each for each in found if not each.isalnum()), "")
+        separator = next((character for character in found if not character.isalnum()), "")
         return separator.join(characters) if characters.isalpha() else characters
     letters = iter(characters)
-    return "".join(next(letters) if each.isalnum() else each for each in found)
+    return "".join(next(letters) if character.isalnum() else character for character in found)
 
 
 def _letter(escape: re.Match[str]) -> str:
@@ -180,9 +180,9 @@ def _letter(escape: re.Match[str]) -> str:
 
 def tokens(texts: Iterable[str]) -> set[str]:
     """Return the words of texts in small letters, alone and as they are joined by other characters than blanks."""
-    found: set[str] = set()
+    words: set[str] = set()
     for text in texts:
         lower = text.lower()
-        found.update(_WORD.findall(lower))
-        found.update(re.findall(r"[^\W_](?:[^\s\"'<>{}\[\],;]*[^\W_])?", lower))
-    return found
+        words.update(_WORD.findall(lower))
+        words.update(re.findall(r"[^\W_](?:[^\s\"'<>{}\[\],;]*[^\W_])?", lower))
+    return words

@@ -184,16 +184,16 @@ def is_thing(text: str, start: int) -> bool:
 
 @cache
 def _labelled() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    made = []
+    patterns = []
     for kind, value in _VALUES.items():
         phrases = sorted(_IN_TEXTS.get(kind, PHRASES[kind]).split("|"), key=len, reverse=True)
         names = "|".join(re.escape(phrase).replace(r"\ ", r"[\s_'’-]{0,2}") for phrase in phrases)
         start = rf"(?<![^\W_])(?i:{names})(?:s|(?i:number|no)?)(?![a-zß-ÿ0-9_])"
         if kind in _BEFORE:
             end = rf"(?i:is|was|being|as) (?:\w{{1,20}} )?(?i:{names})(?![^\W_])"
-            made.append((kind, re.compile(rf"(?<![\w#])(?P<value>{value})(?![^\W_]),? {end}")))
-        made.append((kind, re.compile(rf"{start}{_BETWEEN}(?<![^\W])(?P<value>{value})(?![^\W_])")))
-    return tuple(made)
+            patterns.append((kind, re.compile(rf"(?<![\w#])(?P<value>{value})(?![^\W_]),? {end}")))
+        patterns.append((kind, re.compile(rf"{start}{_BETWEEN}(?<![^\W])(?P<value>{value})(?![^\W_])")))
+    return tuple(patterns)
 
 
 def _is_value(kind: str, value: str) -> bool:

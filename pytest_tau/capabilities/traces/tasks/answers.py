@@ -56,20 +56,20 @@ def asked_values(messages: Sequence[Message], calls: Sequence[Call]) -> Iterator
     (how much, when, where). Values that the person has said, and arguments of calls, are none. Numbers are given in
     their shortest form; of several of one field, whose sum the agent has said, the sum counts.
     """
-    asked = [each for m in messages if m.role == "user" for each in _questions(m.content or "")]
+    questions = [question for m in messages if m.role == "user" for question in _questions(m.content or "")]
     heard = " ".join(m.content or "" for m in messages if m.role == "user").casefold()
-    said = " ".join(m.content or "" for m in messages if m.role == "assistant")
-    numbers = {_plain(each) for each in _NUMBER.findall(said)}
-    given = {str(value).casefold() for each in calls for value in each.call.arguments.values()}
-    found: dict[str, list[str]] = {}
-    for words, value in itertools.chain.from_iterable(_fields(each) for each in calls):
+    agent_text = " ".join(m.content or "" for m in messages if m.role == "assistant")
+    numbers = {_plain(number) for number in _NUMBER.findall(agent_text)}
+    arguments = {str(value).casefold() for call in calls for value in call.call.arguments.values()}
+    values_by_field: dict[str, list[str]] = {}
+    for words, value in itertools.chain.from_iterable(_fields(call) for call in calls):
         text = _shortest(value)
         is_number = not isinstance(value, str) or _NUMBER.fullmatch(text) is not None
-        is_said = text in numbers if is_number else _has(said.casefold(), text.casefold())
-        known = text.casefold() in given or _has(heard, str(value).casefold()) or _has(heard, text.casefold())
-        if is_said and not known and any(_asks(question, words) for question in asked):
-            found.setdefault(" ".join(words), []).append(text)
-    for values in found.values():
+        is_said = text in numbers if is_number else _has(agent_text.casefold(), text.casefold())
+        known = text.casefold() in arguments or _has(heard, str(value).casefold()) or _has(heard, text.casefold())
+        if is_said and not known and any(_asks(question, words) for question in questions):
+            values_by_field.setdefault(" ".join(words), []).append(text)
+    for values in values_by_field.values():
         different = list(dict.fromkeys(values))
         yield from [total] if (total := _sum(values, numbers)) else different
 
@@ -124,9 +124,9 @@ def _shortest(value: Any) -> str:
 
 
 def _plain(number: str) -> str:
-    whole, point, decimals = number.replace(",", "").partition(".")
+    integer, point, decimals = number.replace(",", "").partition(".")
     decimals = decimals.rstrip("0")
-    return f"{whole}.{decimals}" if point and decimals else whole
+    return f"{integer}.{decimals}" if point and decimals else integer
 
 
 def _sum(values: Sequence[str], said: set[str]) -> str:

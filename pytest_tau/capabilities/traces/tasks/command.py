@@ -105,33 +105,36 @@ def run(args: argparse.Namespace) -> int:
     project = project_of(args)
     redacted = _redacted(list(_conversations(args)), args, project)
     trials = redacted.trials
-    nameless = [] if args.domain else [each.simulation for each in trials if not each.domain]
+    nameless = [] if args.domain else [trial.simulation for trial in trials if not trial.domain]
     with tempfile.TemporaryDirectory() as draft:
-        own = _recorded(nameless, target, Path(draft)) if nameless else None
-        found = list(_all_made(args, project, trials, own))
-    written = _folded(found)
-    refused = [each for each in found if each.task is None]
-    for each in found:
-        _show(each, folded=each.task is not None and not any(each is kept for kept, _ in written))
-    counts = {"made": len(written), "folded": len(found) - len(refused) - len(written), "refused": len(refused)}
+        recording = _recorded(nameless, target, Path(draft)) if nameless else None
+        attempts = list(_all_made(args, project, trials, recording))
+    written = _folded(attempts)
+    refused = [attempt for attempt in attempts if attempt.task is None]
+    for attempt in attempts:
+        _show(attempt, folded=attempt.task is not None and not any(attempt is other for other, _ in written))
+    counts = {"made": len(written), "folded": len(attempts) - len(refused) - len(written), "refused": len(refused)}
     _print(", ".join(f"{number} {name}" for name, number in counts.items() if number or name == "made"))
     if not written:
         return 2
-    for path, text in own.files if own else ():
+    for path, text in recording.files if recording else ():
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, text)
     for path, tasks in _files(target, written):
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, json.dumps(tasks, indent=1, ensure_ascii=False) + "\n")
-    _print(f"{target}: {plural(len(written), 'draft' if found[0].draft else 'task')}")
+    _print(f"{target}: {plural(len(written), 'draft' if attempts[0].draft else 'task')}")
     if redacted.values:
         _print(f"{plural(redacted.values, 'personal value')} replaced (--no-redact keeps them)")
     for line in redacted.lines:
         _print(line)
-    if own:
-        _print(f"{own.files[0][0]}: the domain {own.domain.name}; import pytest_tau_domains from it in conftest.py")
-    names = {args.domain or each.domain or (own.domain.name if own else "") for each in trials}
-    if len(names) == 1 and not found[0].draft:
+    if recording:
+        _print(
+            f"{recording.files[0][0]}: the domain {recording.domain.name}; "
+            "import pytest_tau_domains from it in conftest.py"
+        )
+    names = {args.domain or trial.domain or (recording.domain.name if recording else "") for trial in trials}
+    if len(names) == 1 and not attempts[0].draft:
         _print(f"run: pytest {shlex.quote(str(target))} --tau-domain {names.pop()} --tau-agent gold")
     return int(bool(refused))
 
@@ -158,21 +161,21 @@ def _redacted(trials: list[StoredTrial], args: argparse.Namespace, project: Proj
 
     if args.no_redact:
         return _Redacted(trials)
-    names = {args.domain or each.domain for each in trials} - {""}
+    names = {args.domain or trial.domain for trial in trials} - {""}
     database = json.dumps([project.load(name).environment().dump() for name in sorted(names)], ensure_ascii=False)
     # All conversations of the runs, so that one that is chosen has the same replacements as all of them.
     runs = [open_run(name or None) for name in dict.fromkeys(map(_name_of, args.runs))]
-    whole = [trial.simulation for run in runs for trial in run.trials()]
+    simulations = [trial.simulation for run in runs for trial in run.trials()]
     key, note = key_of(runs[0].path)
-    redactor = Redactor(whole, database, key=key)
-    redacted = [each._replace(simulation=redactor.redacted(each.simulation)) for each in trials]
-    kept = [
-        f"{kept.text!r} ({each.simulation.id}, {kept.place})"
-        for each in redacted
-        for kept in redactor.kept_in(each.simulation)
+    redactor = Redactor(simulations, database, key=key)
+    redacted = [trial._replace(simulation=redactor.redacted(trial.simulation)) for trial in trials]
+    remaining = [
+        f"{personal.text!r} ({trial.simulation.id}, {personal.place})"
+        for trial in redacted
+        for personal in redactor.kept_in(trial.simulation)
     ]
-    lines = [f"kept, and may be personal: {text}" for text in kept[:_MOST_KEPT]]
-    more = [f"and {len(kept) - _MOST_KEPT} more that may be personal"] if len(kept) > _MOST_KEPT else []
+    lines = [f"kept, and may be personal: {text}" for text in remaining[:_MOST_KEPT]]
+    more = [f"and {len(remaining) - _MOST_KEPT} more that may be personal"] if len(remaining) > _MOST_KEPT else []
     return _Redacted(redacted, redactor.values, (*filter(None, [note]), *lines, *more, *unseen()))
 
 
@@ -192,14 +195,14 @@ def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
     module = folder / f"recorded_{name}.py"
     if module.exists():
         raise ConfigurationError(f"{module} already exists; give another name with --out, or --domain NAME")
-    made = recording_of(simulations, f"recorded_{name}", module, target.name if target.suffix == ".json" else ".")
+    drafted = recording_of(simulations, f"recorded_{name}", module, target.name if target.suffix == ".json" else ".")
     trial = draft / module.name
-    trial.write_text(made.python, encoding="utf-8")
-    trial.with_suffix(".json").write_text(made.record, encoding="utf-8")
+    trial.write_text(drafted.python, encoding="utf-8")
+    trial.with_suffix(".json").write_text(drafted.record, encoding="utf-8")
     tasks = draft / (target.name if target.suffix == ".json" else "none.tau.json")
     tasks.write_text("[]", encoding="utf-8")
     (spec,) = runpy.run_path(str(trial))["pytest_tau_domains"]()
-    return _Own([(module, made.python), (module.with_suffix(".json"), made.record)], spec.load())
+    return _Own([(module, drafted.python), (module.with_suffix(".json"), drafted.record)], spec.load())
 
 
 def _target(args: argparse.Namespace) -> Path:
@@ -221,21 +224,21 @@ def _all_made(
     reference = _decided(args.reference) if args.reference else None
     choices = Choices(args.wrong, args.communicate, reference)
     domains: dict[str, Domain] = {}
-    made = 0
+    task_count = 0
     for trial in trials:
-        if args.limit is not None and made >= args.limit:
+        if args.limit is not None and task_count >= args.limit:
             break
         simulation, name = trial.simulation, args.domain or trial.domain
         if name:
             domain = domains[name] = domains[name] if name in domains else project.load(name)
-            found = make_task(simulation, domain, choices, _origin(simulation))
+            attempt = make_task(simulation, domain, choices, _origin(simulation))
         else:
             assert own is not None, "there is one for conversations without a domain"
             data = {"conversation": conversation_of(simulation), "writes": []}
             state = InitialState(initialization_data=InitializationData(agent_data=data))
-            found = make_task(simulation, own.domain, choices, _origin(simulation), state)
-        made += found.task is not None
-        yield found
+            attempt = make_task(simulation, own.domain, choices, _origin(simulation), state)
+        task_count += attempt.task is not None
+        yield attempt
 
 
 def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
@@ -243,11 +246,11 @@ def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
 
     for spec in args.runs:
         name = _name_of(spec)
-        wanted = spec.removeprefix(name).removeprefix("#")
+        id_prefix = spec.removeprefix(name).removeprefix("#")
         opened, number = open_run(name or None), 0
         for trial in opened.trials():
             simulation = trial.simulation
-            if simulation.id.startswith(wanted) or simulation.task_id.startswith(wanted):
+            if simulation.id.startswith(id_prefix) or simulation.task_id.startswith(id_prefix):
                 number += 1
                 domain = "" if args.no_domain else trial.domain
                 yield trial._replace(domain=domain, simulation=without_handoffs(simulation))
@@ -268,7 +271,7 @@ def _decided(path: Path) -> Any:
     if len(tasks) != 1:
         raise ConfigurationError(f"{path}: expected the draft of one task, got {plural(len(tasks), 'task')}")
     criteria = tasks[0].criteria
-    open_ = [each.name for each in criteria.actions or () if (each.info or "").startswith("DECIDE")]
+    open_ = [action.name for action in criteria.actions or () if (action.info or "").startswith("DECIDE")]
     if open_:
         raise ConfigurationError(f"{path}: decide on {', '.join(open_)}, and remove the info of what stays")
     return tasks[0]
@@ -277,22 +280,22 @@ def _decided(path: Path) -> Any:
 def _origin(simulation: Simulation) -> dict[str, Any]:
     """Return where a conversation is from, without what may be personal: a session is a digest."""
     facts = stored_facts(simulation)
-    found = {name: facts[name] for name in ("files", "scopes", "trace_ids", "span_ids") if facts.get(name)}
-    return {"conversation": digest(simulation.id)[:16], **found}
+    origin = {name: facts[name] for name in ("files", "scopes", "trace_ids", "span_ids") if facts.get(name)}
+    return {"conversation": digest(simulation.id)[:16], **origin}
 
 
 def _folded(found: Sequence[Made]) -> list[tuple[Made, int]]:
     """Return what is written, each with the number of conversations that are like it."""
-    numbers = Counter(each.likeness for each in found if each.task is not None)
-    kept: dict[Any, Made] = {}
-    for each in found:
-        if each.task is not None:
-            kept.setdefault(each.likeness, each)
-    return [(each, numbers[likeness]) for likeness, each in kept.items()]
+    numbers = Counter(attempt.likeness for attempt in found if attempt.task is not None)
+    first_attempts: dict[Any, Made] = {}
+    for attempt in found:
+        if attempt.task is not None:
+            first_attempts.setdefault(attempt.likeness, attempt)
+    return [(attempt, numbers[likeness]) for likeness, attempt in first_attempts.items()]
 
 
 def _files(target: Path, written: Sequence[tuple[Made, int]]) -> Iterator[tuple[Path, Any]]:
-    tasks = [_document(made.task, number) for made, number in written if made.task is not None]
+    tasks = [_document(attempt.task, number) for attempt, number in written if attempt.task is not None]
     if target.suffix == ".json":
         yield target, tasks
         return
@@ -317,7 +320,7 @@ def _show(made: Made, *, folded: bool) -> None:
     elif made.draft:
         result = f"draft {made.task.id}: decide what should have happened"
     else:
-        result = f"{made.task.id}: {', '.join(f'{each.name} {each.text}' for each in made.proof)}"
+        result = f"{made.task.id}: {', '.join(f'{check.name} {check.text}' for check in made.proof)}"
     _print(f"{name:<{_WIDTH}}  {result}")
     for note in made.notes[:_MOST_NOTES]:
         _print(f"{'':<{_WIDTH}}  {note}")

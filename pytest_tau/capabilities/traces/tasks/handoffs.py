@@ -15,10 +15,10 @@ def without_handoffs(simulation: Simulation) -> Simulation:
     facts = stored_facts(simulation)
     messages = simulation.messages
     marked = [messages[number] for number in facts.get("handoffs") or () if number < len(messages)]
-    ids = {each.id for each in marked if each.role == "tool"}
+    ids = {message.id for message in marked if message.role == "tool"}
     if not ids:
         return simulation
-    kept: dict[int, Message] = {}
+    remaining: dict[int, Message] = {}
     names: set[str] = set()
     for number, message in enumerate(messages):
         if message.role == "tool" and message.id in ids:
@@ -28,12 +28,12 @@ def without_handoffs(simulation: Simulation) -> Simulation:
         names |= {call.name for call in calls if call.id in ids}
         if others or message.content or not calls:
             same = len(others) == len(calls)
-            kept[number] = message if same else message.model_copy(update={"tool_calls": others or None})
+            remaining[number] = message if same else message.model_copy(update={"tool_calls": others or None})
     spans = facts.get("span_ids") or []
-    tools = [each for each in facts.get("tools") or () if not _is_of(each, names)]
-    span_ids = [spans[number] for number in kept if number < len(spans)]
-    traces = {**facts, "span_ids": span_ids, "tools": tools, "handoffs": [], "numbers": list(kept)}
-    update = {"messages": list(kept.values()), "facts": {**simulation.facts, "traces": traces}}
+    tools = [tool for tool in facts.get("tools") or () if not _is_of(tool, names)]
+    span_ids = [spans[number] for number in remaining if number < len(spans)]
+    traces = {**facts, "span_ids": span_ids, "tools": tools, "handoffs": [], "numbers": list(remaining)}
+    update = {"messages": list(remaining.values()), "facts": {**simulation.facts, "traces": traces}}
     return simulation.model_copy(update=update)
 
 

@@ -102,12 +102,12 @@ def _unusable(conversation: Simulation, domain: Domain) -> str:
     if not any(m.role == "assistant" and m.content for m in messages):
         return "has no text of an agent (was the content recorded?)"
     environment = domain.environment()
-    made = [each for each in conversation.calls if each.call.malformed is None]
-    unknown = {each.call.name for each in made if not environment.has_tool(each.call.name, each.call.requestor)}
-    unknown &= {each.call.name for each in made if each.result is not None and not is_error(each.result)}
+    calls = [call for call in conversation.calls if call.call.malformed is None]
+    unknown = {call.call.name for call in calls if not environment.has_tool(call.call.name, call.call.requestor)}
+    unknown &= {call.call.name for call in calls if call.result is not None and not is_error(call.result)}
     if unknown:
         return f"calls tools that {domain.name} does not have: {', '.join(sorted(unknown))}"
-    lost = [each.call.name for each in made if each.result is None or each.result.content is None]
+    lost = [call.call.name for call in calls if call.result is None or call.result.content is None]
     return f"the results of {', '.join(lost[:3])} were lost" if lost else ""
 
 
@@ -120,18 +120,22 @@ def _made(
     inferred: Inferred,
 ) -> Made:
     messages = conversation.messages
-    writes = [each.message_idx for each in calls if _changes(each, domain)]
+    writes = [call.message_idx for call in calls if _changes(call, domain)]
     objected = list(objections(messages, writes))
     bare = Task(id=_id_of(conversation), user_scenario=UserScenario(instructions=""), initial_state=inferred.state)
     reference = reference_of(domain, bare, messages, calls, objected)
     decided = choices.decided
     if reference.objected and not choices.wrong and decided is None:
-        said = reference.objected
-        place = number_in_run(conversation, said.number)
-        problem = f"the person objects to what was done (message {place}: {shorten(said.text, _LONGEST_SAID)!r})"
+        first_objection = reference.objected
+        place = number_in_run(conversation, first_objection.number)
+        problem = (
+            f"the person objects to what was done (message {place}: {shorten(first_objection.text, _LONGEST_SAID)!r})"
+        )
         return Made(conversation.id, refused=f"{problem}: --wrong makes a draft of it")
     scenario = decided and decided.user_scenario
-    scenario = scenario or scenario_of(domain, bare, messages, calls, domain.name, {each.number for each in objected})
+    scenario = scenario or scenario_of(
+        domain, bare, messages, calls, domain.name, {objection.number for objection in objected}
+    )
     draft = choices.wrong and decided is None
     criteria = decided.criteria if decided else reference.criteria(communicate=choices.communicate)
     broken = _broken_rules(conversation, bare, domain)
@@ -141,45 +145,45 @@ def _made(
             "evaluation_criteria": _to_be_decided(criteria) if draft else criteria,
             "description": _description(conversation, choices, broken),
             "annotations": _annotations(inferred, reference, origin, broken, draft=draft)
-            | ({"objections": [each.text for each in objected]} if objected else {}),
+            | ({"objections": [objection.text for objection in objected]} if objected else {}),
         }
     )
     likeness = (
-        tuple((each.name, str(sorted(each.arguments.items()))) for each in criteria.actions or ()),
+        tuple((action.name, str(sorted(action.arguments.items()))) for action in criteria.actions or ()),
         " ".join(sorted(re.findall(r"\w+", scenario.script.requests[0].say.lower()))) if scenario.script else "",
     )
     notes = tuple(f"message {number_in_run(conversation, n.message_idx)}: {n.text}" for n in inferred.differences)
     if draft:
         return Made(conversation.id, task, notes=notes, draft=True, likeness=likeness)
     proof = tuple(prove(task, domain, conversation, wrong=choices.wrong))
-    failed = next((each for each in proof if not each.ok), None)
+    failed = next((check for check in proof if not check.ok), None)
     if failed is not None:
         return Made(conversation.id, None, f"{failed.name}: {failed.text}", proof, notes, likeness=likeness)
-    proved = {**task.annotations, "proof": {each.name: each.text for each in proof}}
+    proved = {**task.annotations, "proof": {check.name: check.text for check in proof}}
     task = task.model_copy(update={"annotations": proved})
     return Made(conversation.id, task, proof=proof, notes=notes, likeness=likeness)
 
 
 def _changes(made: Call, domain: Domain) -> bool:
-    done = made.result is not None and not is_error(made.result)
-    return done and domain.environment().mutates(made.call.name, made.call.requestor)
+    succeeded = made.result is not None and not is_error(made.result)
+    return succeeded and domain.environment().mutates(made.call.name, made.call.requestor)
 
 
 def _id_of(conversation: Simulation) -> str:
     first = next((m.content or "" for m in conversation.messages if m.role == "user" and m.content), "")
-    found = [word for word in re.findall(r"[a-z]+", first.lower()) if not _LITTLE.fullmatch(word)]
-    said = " ".join(m.content or "" for m in conversation.messages)
-    return "-".join([*found[:_WORDS_OF_ID], digest(said)[:6]])[:60]
+    keywords = [word for word in re.findall(r"[a-z]+", first.lower()) if not _LITTLE.fullmatch(word)]
+    text = " ".join(m.content or "" for m in conversation.messages)
+    return "-".join([*keywords[:_WORDS_OF_ID], digest(text)[:6]])[:60]
 
 
 def _broken_rules(conversation: Simulation, task: Task, domain: Domain) -> list[str]:
     report = check_policy(conversation.messages, task, domain)
-    return [each.line() for each in report.breaches] if report else []
+    return [breach.line() for breach in report.breaches] if report else []
 
 
 def _to_be_decided(criteria: EvaluationCriteria) -> EvaluationCriteria:
     decide = "DECIDE: the conversation did this; keep it, change it or remove it"
-    actions = [each.model_copy(update={"info": decide}) for each in criteria.actions or ()]
+    actions = [action.model_copy(update={"info": decide}) for action in criteria.actions or ()]
     return criteria.model_copy(update={"actions": actions})
 
 
@@ -196,15 +200,17 @@ def _description(conversation: Simulation, choices: Choices, broken: Sequence[st
 def _annotations(
     inferred: Inferred, reference: Reference, origin: dict[str, Any], broken: Sequence[str], *, draft: bool
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"origin": origin}
+    notes: dict[str, Any] = {"origin": origin}
     if inferred.differences:
-        found["differing_results"] = [f"message {each.message_idx}: {each.text}" for each in inferred.differences]
+        notes["differing_results"] = [
+            f"message {difference.message_idx}: {difference.text}" for difference in inferred.differences
+        ]
     if reference.dropped:
-        found["without_effect"] = [call_as_text(each.name, each.arguments) for each in reference.dropped]
+        notes["without_effect"] = [call_as_text(action.name, action.arguments) for action in reference.dropped]
     if reference.said:
-        found["communicate_candidates"] = reference.said
+        notes["communicate_candidates"] = reference.said
     if broken:
-        found["broken_rules"] = list(broken)
+        notes["broken_rules"] = list(broken)
     if draft:
-        found["draft"] = "decide what should have happened, then: tau task-from RUN#ID --wrong --reference THIS_FILE"
-    return found
+        notes["draft"] = "decide what should have happened, then: tau task-from RUN#ID --wrong --reference THIS_FILE"
+    return notes

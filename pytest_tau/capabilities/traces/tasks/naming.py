@@ -124,9 +124,9 @@ def method_name(name: str, others: Collection[str]) -> str:
     plain = re.sub(r"\W+", "_", ascii_only).strip("_")[:_LONGEST_NAME].rstrip("_")
     plain = plain if is_plain_tool(plain) else f"tool_{plain}".rstrip("_")
     number = 1
-    while (found := plain if number == 1 else f"{plain}_{number}") in others:
+    while (candidate := plain if number == 1 else f"{plain}_{number}") in others:
         number += 1
-    return found
+    return candidate
 
 
 def _is_identifier(name: str) -> bool:

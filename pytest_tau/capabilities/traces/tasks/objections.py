@@ -78,10 +78,10 @@ def objections(messages: Sequence[Message], writes: Sequence[int]) -> Iterator[O
         if message.role != "user" or not message.content:
             continue
         answered = any(m.role == "assistant" for m in messages[before + 1 : number])
-        done = any(before < write < number for write in writes)
-        if answered and objects(message.content, done=done):
+        has_written = any(before < write < number for write in writes)
+        if answered and objects(message.content, done=has_written):
             # What was complained of plainly may be of any time before, a mere "no" is about what was just done.
-            plainly = _OBJECTS.search(message.content) is not None and not done
+            plainly = _OBJECTS.search(message.content) is not None and not has_written
             yield Objection(number, -1 if plainly else before, message.content)
         before = number
 

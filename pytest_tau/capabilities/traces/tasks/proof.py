@@ -53,12 +53,12 @@ def prove(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool =
     Returns:
         One entry for each thing that was tried; the first that is not ok ends the list.
     """
-    found = []
+    checks = []
     for check in _checks(task, domain, conversation, wrong=wrong):
-        found.append(check)
+        checks.append(check)
         if not check.ok:
             break
-    return found
+    return checks
 
 
 def _checks(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool) -> Iterator[Check]:
@@ -75,7 +75,7 @@ def _checks(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool
                 yield _expect("replay", replayed, passes=True)
         yield from _spoiled(task, domain, gold)
         report = asyncio.run(lint_domain(domain, None, [task]))
-        problems = [f"{each.rule}: {each.text}" for each in report.findings if each.severity != "note"]
+        problems = [f"{finding.rule}: {finding.text}" for finding in report.findings if finding.severity != "note"]
         yield Check("lint", not problems, "; ".join(problems[:3]) or "clean")
     except TauError as error:
         yield Check("task", False, problem_of(error))
@@ -94,10 +94,10 @@ def _expect(name: str, tried: Simulation, *, passes: bool) -> Check:
 
 def _regraded(task: Task, domain: Domain, conversation: Simulation, *, passes: bool) -> Check:
     reason: Any = "user_stop"  # who ended a conversation in production is not known
-    found = evaluate(task, conversation.messages, termination_reason=reason, domain=domain)
-    if found.passed == passes:
+    reward_info = evaluate(task, conversation.messages, termination_reason=reason, domain=domain)
+    if reward_info.passed == passes:
         return Check("conversation", True, "passed" if passes else "failed")
-    factors = ", ".join(f"{name} {value:g}" for name, value in (found.reward_breakdown or {}).items())
+    factors = ", ".join(f"{name} {value:g}" for name, value in (reward_info.reward_breakdown or {}).items())
     return Check("conversation", False, f"{'failed' if passes else 'passed'}: {factors}")
 
 
@@ -145,17 +145,17 @@ def _spoiled_gold(kind: str) -> type:
 
 def _differs(tried: Simulation, right: Simulation, task: Task, domain: Domain) -> bool:
     """Return whether faulty work is other work: other writes; if only assertions count, one of the reference less."""
-    made, wanted = _writes(tried, domain), _writes(right, domain)
+    tried_writes, right_writes = _writes(tried, domain), _writes(right, domain)
     if "DB" in task.criteria.reward_basis:
-        return made != wanted
-    reference = [(each.name, each.arguments) for each in task.criteria.actions or ()]
-    return any(each in reference and each not in made for each in wanted)
+        return tried_writes != right_writes
+    reference = [(action.name, action.arguments) for action in task.criteria.actions or ()]
+    return any(write in reference and write not in tried_writes for write in right_writes)
 
 
 def _writes(simulation: Simulation, domain: Domain) -> list[tuple[str, Any]]:
     environment = domain.environment()
     return [
-        (made.call.name, made.call.arguments)
-        for made in simulation.calls
-        if environment.mutates(made.call.name, made.call.requestor) and made.result and not is_error(made.result)
+        (call.call.name, call.call.arguments)
+        for call in simulation.calls
+        if environment.mutates(call.call.name, call.call.requestor) and call.result and not is_error(call.result)
     ]

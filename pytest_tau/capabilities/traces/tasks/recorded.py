@@ -74,27 +74,27 @@ class RecordedTools:
             RuntimeError: The recorded result is an error; its text.
             ToolServerError: The call is off the record: the trial has no verdict.
         """
-        given = canonical(_compared(arguments, self.free.get(tool, ())))
+        canonical_arguments = canonical(_compared(arguments, self.free.get(tool, ())))
         free = tuple((name, tuple(names)) for name, names in self.free.items())
-        known = record_of(self.file, free).get((tool, given), [])
-        fits = [each for each in known if self._is_in_state(each)]
-        own = [each for each in fits if each.conversation == self.conversation] or fits
-        if not own:
+        known = record_of(self.file, free).get((tool, canonical_arguments), [])
+        fits = [call for call in known if self._is_in_state(call)]
+        matches = [call for call in fits if call.conversation == self.conversation] or fits
+        if not matches:
             where = "in this state" if known else "with these arguments"
             call = call_as_text(tool, {name: value for name, value in arguments.items() if value is not None})
             raise ToolServerError(f"off the record: {call} was not recorded {where}; the trial has no verdict")
-        found = max(own, key=lambda each: set(each.after) == set(self.writes))
-        found = [each for each in own if each.after == found.after][-1]
-        if found.error:
-            raise RuntimeError(found.result.removeprefix("Error: "))
-        if found.writes:
-            self.writes = sorted([*self.writes, write_text(tool, json.loads(given))])
-        return found.result
+        best = max(matches, key=lambda call: set(call.after) == set(self.writes))
+        best = [call for call in matches if call.after == best.after][-1]
+        if best.error:
+            raise RuntimeError(best.result.removeprefix("Error: "))
+        if best.writes:
+            self.writes = sorted([*self.writes, write_text(tool, json.loads(canonical_arguments))])
+        return best.result
 
     def _is_in_state(self, call: Recorded) -> bool:
         between = set(call.after) ^ set(self.writes)
-        own = f"{call.arguments} {call.result}"
-        return not any(value in own for write in between for value in _ids(json.loads(write)["arguments"]))
+        call_text = f"{call.arguments} {call.result}"
+        return not any(value in call_text for write in between for value in _ids(json.loads(write)["arguments"]))
 
     def state(self) -> dict[str, Any]:
         """Return the state: the conversation that was recorded, and the writes so far."""
@@ -117,17 +117,17 @@ def record_of(file: Path, free: tuple[tuple[str, tuple[str, ...]], ...] = ()) ->
         DomainError: It cannot be read.
     """
     try:
-        calls = [Recorded(**{**each, "after": tuple(each["after"])}) for each in read_json(file)["calls"]]
-        names, found = dict(free), dict[tuple[str, str], list[Recorded]]()
-        for each in calls:
-            arguments = canonical(_compared(json.loads(each.arguments), names.get(each.tool, ())))
-            after = (json.loads(write) for write in each.after)
-            done = (write_text(w["tool"], _compared(w["arguments"], names.get(w["tool"], ()))) for w in after)
-            plain = each._replace(arguments=arguments, after=tuple(sorted(done)))
-            found.setdefault((each.tool, arguments), []).append(plain)
+        calls = [Recorded(**{**fields, "after": tuple(fields["after"])}) for fields in read_json(file)["calls"]]
+        names, by_arguments = dict(free), dict[tuple[str, str], list[Recorded]]()
+        for call in calls:
+            arguments = canonical(_compared(json.loads(call.arguments), names.get(call.tool, ())))
+            after = (json.loads(write) for write in call.after)
+            writes = (write_text(w["tool"], _compared(w["arguments"], names.get(w["tool"], ()))) for w in after)
+            plain = call._replace(arguments=arguments, after=tuple(sorted(writes)))
+            by_arguments.setdefault((call.tool, arguments), []).append(plain)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DomainError(f"{file}: no record of calls: {error}") from None
-    return found
+    return by_arguments
 
 
 def write_text(tool: str, arguments: dict[str, Any]) -> str:
@@ -137,14 +137,16 @@ def write_text(tool: str, arguments: dict[str, Any]) -> str:
 
 def _compared(arguments: dict[str, Any], free: Sequence[str]) -> dict[str, Any]:
     """Return arguments without those that are not given or free; the name of one in an object follows a point."""
-    kept = {name: value for name, value in arguments.items() if value is not None and name not in free}
+    compared = {name: value for name, value in arguments.items() if value is not None and name not in free}
     for name in free:
         head, _, rest = name.partition(".")
-        if rest and isinstance(kept.get(head), dict):
-            kept[head] = _compared(kept[head], [rest])
-        elif rest and isinstance(kept.get(head), list):
-            kept[head] = [_compared(each, [rest]) if isinstance(each, dict) else each for each in kept[head]]
-    return kept
+        if rest and isinstance(compared.get(head), dict):
+            compared[head] = _compared(compared[head], [rest])
+        elif rest and isinstance(compared.get(head), list):
+            compared[head] = [
+                _compared(element, [rest]) if isinstance(element, dict) else element for element in compared[head]
+            ]
+    return compared
 
 
 def canonical(value: Any) -> str:
@@ -154,15 +156,15 @@ def canonical(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(element) for element in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _ids(value: Any) -> list[str]:
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
-        return [found for each in inner for found in _ids(each)]
+        return [identifier for part in inner for identifier in _ids(part)]
     text = str(value)
     return [text] if len(text) >= _SHORTEST_ID and any(map(str.isdigit, text)) else []

@@ -117,16 +117,16 @@ def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tas
         tasks: The name of the file of its tasks.
     """
     tools = _tools(simulations)
-    kinds = {each.name: kind_of(each.name) for each in tools}
+    kinds = {tool.name: kind_of(tool.name) for tool in tools}
     known = {tool for tool, kind in kinds.items() if kind in ("write", "generic")}
-    for each in simulations:
-        known |= (changing := _changing(each, known))
+    for simulation in simulations:
+        known |= (changing := _changing(simulation, known))
         kinds |= dict.fromkeys(changing, "write")
     writes = {tool for tool, kind in kinds.items() if kind == "write"}
     generic = {tool for tool, kind in kinds.items() if kind == "generic"}
-    calls = [call for each in simulations for call in _calls(each, writes)]
-    systems = [stored_facts(each).get("system") for each in simulations]
-    policy = next((str(each) for each in systems if each), "")
+    calls = [call for simulation in simulations for call in _calls(simulation, writes)]
+    systems = [stored_facts(simulation).get("system") for simulation in simulations]
+    policy = next((str(system) for system in systems if system), "")
     free = _free(tools, simulations, writes | generic, folded([policy]))
     methods = dict[str, str]()
     for tool in tools:
@@ -137,20 +137,22 @@ def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tas
         data=f"{module.stem}.json",
         module=module.stem,
         free=_python(free, 4),
-        declared=_declared({methods[each.name]: each for each in tools if each.name not in plain}),
+        declared=_declared({methods[tool.name]: tool for tool in tools if tool.name not in plain}),
     )
     tail = _TAIL.format(
         name=name,
-        tools=", ".join(f"Tools.{each}" for each in methods.values()),
+        tools=", ".join(f"Tools.{method}" for method in methods.values()),
         reads=sorted(kinds.keys() - writes - generic),
         generic=sorted(generic),
         policy=_literal(policy, 12),
         tasks=tasks,
     )
-    made = (_method(each) if each.name in plain else _declared_method(each, methods[each.name]) for each in tools)
-    python = head + "".join(made) + tail
+    definitions = (
+        _method(tool) if tool.name in plain else _declared_method(tool, methods[tool.name]) for tool in tools
+    )
+    python = head + "".join(definitions) + tail
     ast.parse(python)
-    record = json.dumps({"calls": [each._asdict() for each in calls]}, indent=1, ensure_ascii=False) + "\n"
+    record = json.dumps({"calls": [call._asdict() for call in calls]}, indent=1, ensure_ascii=False) + "\n"
     return Recording(writable(python), writable(record))
 
 
@@ -161,17 +163,20 @@ def conversation_of(simulation: Simulation) -> str:
 
 def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
     """Return the tools: those that were defined, and those that were called only, with the types of their arguments."""
-    found = {tool.name: tool for each in simulations for tool in _defined(each)}
+    tools = {tool.name: tool for simulation in simulations for tool in _defined(simulation)}
     called: dict[str, list[dict[str, Any]]] = {}
     for simulation in simulations:
-        for made in simulation.calls:
-            if made.call.requestor == "assistant" and made.call.malformed is None:
-                called.setdefault(made.call.name, []).append(made.call.arguments)
+        for call in simulation.calls:
+            if call.call.requestor == "assistant" and call.call.malformed is None:
+                called.setdefault(call.call.name, []).append(call.call.arguments)
     for name, arguments in called.items():
         types = _types(arguments)
-        known = found.get(name, _Tool(name, "", {}, [key for key in types if all(key in each for each in arguments)]))
-        found[name] = known._replace(properties={**types, **known.properties})
-    return list(found.values())
+        known = tools.get(
+            name,
+            _Tool(name, "", {}, [key for key in types if all(key in call_arguments for call_arguments in arguments)]),
+        )
+        tools[name] = known._replace(properties={**types, **known.properties})
+    return list(tools.values())
 
 
 def _types(calls: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -180,19 +185,19 @@ def _types(calls: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     for arguments in calls:
         for name, value in arguments.items():
             kinds.setdefault(name, set()).update({_OF_VALUES[type(value)]} if value is not None else ())
-    for name, found in kinds.items():
-        kinds[name] = {"number"} if found == {"integer", "number"} else found
-    return {name: {"type": next(iter(found))} if len(found) == 1 else {} for name, found in kinds.items()}
+    for name, types in kinds.items():
+        kinds[name] = {"number"} if types == {"integer", "number"} else types
+    return {name: {"type": next(iter(types))} if len(types) == 1 else {} for name, types in kinds.items()}
 
 
 def _defined(simulation: Simulation) -> Iterator[_Tool]:
-    for each in stored_facts(simulation).get("tools") or ():
-        if isinstance(each, dict) and isinstance(each.get("name"), str):
+    for tool in stored_facts(simulation).get("tools") or ():
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
             # OpenLLMetry stores a text.
-            schema = plain_schema(decoded(each.get("parameters") or each.get("inputSchema")))
-            description = each.get("description") or ""
+            schema = plain_schema(decoded(tool.get("parameters") or tool.get("inputSchema")))
+            description = tool.get("description") or ""
             properties = schema.get("properties", {})
-            yield _Tool(each["name"], str(description), properties, schema.get("required", []))
+            yield _Tool(tool["name"], str(description), properties, schema.get("required", []))
 
 
 def _free(
@@ -200,60 +205,64 @@ def _free(
 ) -> dict[str, list[str]]:
     """Return the arguments of each tool that are free text: no choice that the policy or the schema states."""
     schemas = {tool.name: tool for tool in tools}
-    found = dict[str, dict[str, bool]]()
+    paths_by_tool = dict[str, dict[str, bool]]()
     for simulation in simulations:
-        said = folded(m.content or "" for m in simulation.messages if m.role != "assistant")
-        for call in (each.call for each in simulation.calls if each.call.malformed is None):
-            tool, of_tool = schemas.get(call.name), found.setdefault(call.name, {})
+        other_texts = folded(m.content or "" for m in simulation.messages if m.role != "assistant")
+        for call in (recorded.call for recorded in simulation.calls if recorded.call.malformed is None):
+            tool, of_tool = schemas.get(call.name), paths_by_tool.setdefault(call.name, {})
             for path, value in said_values(call.arguments):
                 writes = call.name in changing
-                own = isinstance(value, str) and writes and is_own_wording(value, said)
-                if isinstance(value, str) and (own or is_free_text(path.rpartition(".")[2], writes=writes)):
+                has_own_wording = isinstance(value, str) and writes and is_own_wording(value, other_texts)
+                if isinstance(value, str) and (has_own_wording or is_free_text(path.rpartition(".")[2], writes=writes)):
                     is_choice = tool is not None and tool.chooses(path, value, policy)
                     of_tool[path] = of_tool.get(path, True) and not is_choice
                 elif value is not None:
                     of_tool[path] = False
-    free = {name: sorted(path for path, is_free in paths.items() if is_free) for name, paths in found.items()}
+    free = {name: sorted(path for path, is_free in paths.items() if is_free) for name, paths in paths_by_tool.items()}
     return {name: paths for name, paths in sorted(free.items()) if paths}
 
 
 def _calls(simulation: Simulation, writes: set[str]) -> list[Recorded]:
-    done: list[str] = []
-    found = []
-    for each in playable(simulation.messages):
-        call, result = each.call, each.result
+    writes_so_far: list[str] = []
+    recorded_calls = []
+    for made_call in playable(simulation.messages):
+        call, result = made_call.call, made_call.result
         if call.requestor != "assistant" or result is None or result.content is None:
             continue
         error = is_error(result)
         changes = call.name in writes and not error
-        found.append(
+        recorded_calls.append(
             Recorded(
                 conversation_of(simulation),
                 call.name,
                 canonical(call.arguments),
-                tuple(done),
+                tuple(writes_so_far),
                 changes,
                 result.content,
                 error,
             )
         )
         if changes:
-            done = sorted([*done, write_text(call.name, call.arguments)])
-    return found
+            writes_so_far = sorted([*writes_so_far, write_text(call.name, call.arguments)])
+    return recorded_calls
 
 
 def _changing(simulation: Simulation, known: set[str]) -> set[str]:
     """Return the tools between two equal calls with different results that alone can have made the difference."""
-    made = [(each.call.name, canonical(each.call.arguments), each.result) for each in playable(simulation.messages)]
-    calls = [(name, given, result.content) for name, given, result in made if result and not is_error(result)]
+    all_calls = [
+        (call.call.name, canonical(call.call.arguments), call.result) for call in playable(simulation.messages)
+    ]
+    calls = [
+        (name, arguments, result.content) for name, arguments, result in all_calls if result and not is_error(result)
+    ]
     last = dict[tuple[str, str], int]()
     between, differing = list[set[str]](), set[str]()
-    for number, (tool, given, text) in enumerate(calls):
-        before = last.get((tool, given))
+    for number, (tool, arguments, text) in enumerate(calls):
+        before = last.get((tool, arguments))
         if before is not None and calls[before][2] != text:
             differing.add(tool)
             between += [{name for name, _, _ in calls[before + 1 : number]}] if tool not in known else []
-        last[tool, given] = number
+        last[tool, arguments] = number
     causes = [names - differing for names in between if not names & known]
     return {name for names in causes if len(names) == 1 for name in names}
 
@@ -321,7 +330,7 @@ def _python(value: Any, indent: int) -> str:
 
 def _type(schema: dict[str, Any]) -> str:
     kind = schema.get("type")
-    kind = next((each for each in kind if each != "null"), None) if isinstance(kind, list) else kind
+    kind = next((name for name in kind if name != "null"), None) if isinstance(kind, list) else kind
     return "dict[str, Any]" if kind == "object" else _TYPES.get(str(kind), "Any")
 
 
@@ -331,7 +340,7 @@ def _escaped(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(each for each in text if each == "\n" or each.isprintable())
+    return "".join(character for character in text if character == "\n" or character.isprintable())
 
 
 def _literal(text: str, indent: int) -> str:

@@ -90,14 +90,14 @@ def reference_of(
         objected: What the person objects to.
     """
     environment = domain.environment(task)
-    made = [each for each in calls if each.result is not None and not is_error(each.result)]
+    successful = [call for call in calls if call.result is not None and not is_error(call.result)]
     actions, writes, handed, last_read = list[Action](), list[Action](), None, None
     places = list[int]()
-    for each in made:
-        action = _action(each, len(actions))
+    for call in successful:
+        action = _action(call, len(actions))
         if environment.mutates(action.name, action.requestor):
             writes.append(action)
-            places.append(each.message_idx)
+            places.append(call.message_idx)
             actions.append(action)
         elif hands_over(action.name) and action.requestor == "assistant":
             handed = action.model_copy(update={"action_id": "handed_over", "compare_args": []})
@@ -109,15 +109,19 @@ def reference_of(
             actions += [] if known else [action]
     assertions = _assertions(domain, task, calls)
     needed = _needed(domain, task, writes, assertions)
-    dropped = [each for each in writes if each not in needed]
-    kept = [each for each in actions if each not in dropped]
-    last = max((place for place, each in enumerate(kept, 1) if each in needed), default=len(kept))
+    dropped = [write for write in writes if write not in needed]
+    remaining = [action for action in actions if action not in dropped]
+    last = max((place for place, action in enumerate(remaining, 1) if action in needed), default=len(remaining))
     kept_places = [place for write, place in zip(writes, places, strict=True) if write in needed]
-    about = (each for each in objected if any(each.since < place < each.number for place in kept_places))
+    about = (
+        objection for objection in objected if any(objection.since < place < objection.number for place in kept_places)
+    )
     disputed = [message for n, message in enumerate(messages) if not any(o.since < n < o.number for o in objected)]
-    asked = list(asked_values(disputed, calls))
-    said = list(_said(messages, calls))
-    return Reference(kept[:last], needed, dropped, handed, last_read, assertions, said, asked, next(about, None))
+    requested = list(asked_values(disputed, calls))
+    said_values = list(_said(messages, calls))
+    return Reference(
+        remaining[:last], needed, dropped, handed, last_read, assertions, said_values, requested, next(about, None)
+    )
 
 
 def _without_free_text(action: Action) -> Action:
@@ -134,65 +138,71 @@ def _needed(domain: Domain, task: Task, writes: Sequence[Action], assertions: Se
     """Return the writes without those that change nothing about what is graded at the end, looked for from the end."""
     needed = list(writes)
     final = _after(domain, task, needed)
-    for each in reversed(writes):
-        fewer = [other for other in needed if other is not each]
-        found = _after(domain, task, fewer)
-        if all(_holds(one, found) for one in assertions) if assertions else found.equals(final):
+    for write in reversed(writes):
+        fewer = [other for other in needed if other is not write]
+        environment = _after(domain, task, fewer)
+        if all(_holds(assertion, environment) for assertion in assertions) if assertions else environment.equals(final):
             needed = fewer
     return needed
 
 
 def _after(domain: Domain, task: Task, writes: Sequence[Action]) -> Environment:
     environment = domain.environment(task)
-    for each in writes:
-        environment.call(each.name, each.arguments, each.requestor)
+    for write in writes:
+        environment.call(write.name, write.arguments, write.requestor)
     return environment
 
 
 def _assertions(domain: Domain, task: Task, calls: Sequence[Call]) -> list[EnvAssertion]:
     """Return what tasks of the domain assert and is true after the calls; nothing if any is graded by the database."""
     tasks = domain.tasks(None)
-    if any("DB" in each.criteria.reward_basis or not each.criteria.env_assertions for each in tasks):
+    if any("DB" in other.criteria.reward_basis or not other.criteria.env_assertions for other in tasks):
         return []
-    text = " ".join(text_of(each) for each in calls)
-    known = {each.model_dump_json(): each for one in tasks for each in one.criteria.env_assertions or ()}
+    text = " ".join(text_of(call) for call in calls)
+    known = {
+        assertion.model_dump_json(): assertion for other in tasks for assertion in other.criteria.env_assertions or ()
+    }
     environment = domain.environment(task)
     play(calls, environment)
     return [
-        each
-        for each in known.values()
-        if all(value in text for value in each.arguments.values() if is_key(value)) and _holds(each, environment)
+        assertion
+        for assertion in known.values()
+        if all(value in text for value in assertion.arguments.values() if is_key(value))
+        and _holds(assertion, environment)
     ]
 
 
 def _holds(assertion: EnvAssertion, environment: Environment) -> bool:
     try:
-        found = environment.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
+        value = environment.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
     except Exception:  # noqa: BLE001 - a function of the domain, tried with what may not exist
         return False
-    return bool(found == assertion.assert_value)
+    return bool(value == assertion.assert_value)
 
 
 def _said(messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[str]:
     """Yield values that the agent said, that a result has, and that the user has not said; the likeliest first."""
-    asked = " ".join(m.content or "" for m in messages if m.role == "user")
-    results = " ".join((each.result.content or "") for each in calls if each.result)
-    known, given = _numbers(results), " ".join(str(value) for each in calls for value in each.call.arguments.values())
-    found: dict[str, int] = {}
+    user_text = " ".join(m.content or "" for m in messages if m.role == "user")
+    results = " ".join((call.result.content or "") for call in calls if call.result)
+    known, argument_text = (
+        _numbers(results),
+        " ".join(str(value) for call in calls for value in call.call.arguments.values()),
+    )
+    ranks: dict[str, int] = {}
     for message in reversed(messages):
         if message.role != "assistant" or message.tool_calls or not message.content:
             continue
         for match in _VALUES.finditer(message.content):
             value = match[0].lstrip("$").replace(",", "")
-            if value in asked or (value not in results and _number(value) not in known):
+            if value in user_text or (value not in results and _number(value) not in known):
                 continue
             # What a call was made with is part of the state, if it matters.
-            found.setdefault(value, (2 if "." in match[0] or "$" in match[0] else 1) - 2 * (value in given))
-    yield from sorted(found, key=lambda value: -found[value])
+            ranks.setdefault(value, (2 if "." in match[0] or "$" in match[0] else 1) - 2 * (value in argument_text))
+    yield from sorted(ranks, key=lambda value: -ranks[value])
 
 
 def _numbers(text: str) -> set[Any]:
-    return {_number(each) for each in re.findall(r"\d+(?:\.\d+)?", text)}
+    return {_number(number) for number in re.findall(r"\d+(?:\.\d+)?", text)}
 
 
 def _number(text: str) -> float | None:

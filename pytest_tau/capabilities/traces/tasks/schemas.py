@@ -13,26 +13,30 @@ def plain_schema(schema: Any, depth: int = 0) -> dict[str, Any]:
     """Return a schema with types, choices, descriptions, properties and items; empty for anything else."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return {}
-    found: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     kind = schema.get("type")
-    kinds = [each for each in (kind if isinstance(kind, list) else [kind]) if isinstance(each, str) and each in _TYPES]
+    kinds = [name for name in (kind if isinstance(kind, list) else [kind]) if isinstance(name, str) and name in _TYPES]
     if kinds:
-        found["type"] = kinds if isinstance(kind, list) else kinds[0]
+        plain["type"] = kinds if isinstance(kind, list) else kinds[0]
     choices = schema.get("enum")
-    if isinstance(choices, list) and choices and all(isinstance(each, str | int | float | None) for each in choices):
-        found["enum"] = choices
+    if (
+        isinstance(choices, list)
+        and choices
+        and all(isinstance(choice, str | int | float | None) for choice in choices)
+    ):
+        plain["enum"] = choices
     description = schema.get("description")
     if isinstance(description, str) and description:
-        found["description"] = description
+        plain["description"] = description
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        found["properties"] = {str(name): plain_schema(each, depth + 1) for name, each in properties.items()}
+        plain["properties"] = {str(name): plain_schema(inner, depth + 1) for name, inner in properties.items()}
         required = schema.get("required")
         names = required if isinstance(required, list) else []
-        found["required"] = [each for each in dict.fromkeys(filter(_is_text, names)) if each in properties]
+        plain["required"] = [name for name in dict.fromkeys(filter(_is_text, names)) if name in properties]
     if isinstance(schema.get("items"), dict):
-        found["items"] = plain_schema(schema["items"], depth + 1)
-    return found
+        plain["items"] = plain_schema(schema["items"], depth + 1)
+    return plain
 
 
 def _is_text(value: Any) -> bool:

@@ -60,28 +60,28 @@ class ScriptDraft:
 
     def hear(self, turn: Turn) -> None:
         """Take what a person says for a request, a fact, a decision or an answer."""
-        said, parsed = turn.said, parse(turn.heard)
-        if turn.is_report or GREETS.match(said) or (self._requests and THANKS.match(said)):
+        text, parsed = turn.said, parse(turn.heard)
+        if turn.is_report or GREETS.match(text) or (self._requests and THANKS.match(text)):
             return
         refused = parsed.any("refuses") and not parsed.is_open
         request = self._requests[-1] if self._requests else {}
         if request and (wrong := self._corrected_by(turn)):
-            phrases = [_phrase(each) for each in wrong] + [_asking(parsed)]
-            request["answers"].append({"asks": [*filter(None, phrases)], "say": said})
-        elif refused and request and request["say"] in said:
+            phrases = [_phrase(value) for value in wrong] + [_asking(parsed)]
+            request["answers"].append({"asks": [*filter(None, phrases)], "say": text})
+        elif refused and request and request["say"] in text:
             request["insist"] = request.get("insist", 0) + 1
         elif refused and request and "fallback" not in request:
-            request["fallback"] = said
-        elif not request or refused or self._asks_for_more(said, parsed):
+            request["fallback"] = text
+        elif not request or refused or self._asks_for_more(text, parsed):
             if request and not refused and not _moves_on(request["say"], parsed):
                 # The agent has only said something about the request, which another one need not say.
-                request["say"] = f"{_ended(request['say'])} {said}"
+                request["say"] = f"{_ended(request['say'])} {text}"
             else:
-                self._requests.append({"say": said, "facts": {}, "answers": []})
+                self._requests.append({"say": text, "facts": {}, "answers": []})
                 self._begun.append(turn.number)
-            self._keep_values(said)
-        elif said != request["say"]:
-            self._keep_facts(said, parsed)
+            self._keep_values(text)
+        elif text != request["say"]:
+            self._keep_facts(text, parsed)
 
     def _corrected_by(self, turn: Turn) -> list[str]:
         """Take the values by which a text corrects others that the agent has named and not found; return the latter."""
@@ -103,12 +103,14 @@ class ScriptDraft:
 
     def _keep_values(self, said: str) -> None:
         """Keep the values in a text; of several with one name, such as two orders, all that is said about them."""
-        found: dict[str, list[str]] = {}
+        values_by_name: dict[str, list[str]] = {}
         for name, value in self._values_in(said):
-            found.setdefault(name, []).append(value)
-        for name, values in found.items():
+            values_by_name.setdefault(name, []).append(value)
+        for name, values in values_by_name.items():
             known = self._facts.get(name, self._requests[-1]["facts"].get(name, ""))
-            about = [each for each in _SENTENCES.split(said) if any(_contains(each, value) for value in values)]
+            about = [
+                sentence for sentence in _SENTENCES.split(said) if any(_contains(sentence, value) for value in values)
+            ]
             if not all(_contains(known, value) for value in values):
                 self._know(name, values[0] if len(values) == 1 else _ended(" ".join(about)))
 
@@ -119,27 +121,27 @@ class ScriptDraft:
             return False
         values = [re.escape(value) for _, value in self._values_in(said)]
         gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", said, re.IGNORECASE) for value in values)
-        return not gives and not any(each["say"] in said for each in self._requests)
+        return not gives and not any(request["say"] in said for request in self._requests)
 
     def _values_in(self, said: str) -> list[tuple[str, str]]:
         return [(name, value) for value, name in self._arguments.items() if _contains(said, value)]
 
     def _keep_facts(self, said: str, parsed: ParsedText) -> None:
         names = (*FACTS, *dict.fromkeys(name for _, name in self._spoken), *self._arguments.values())
-        asked = [
+        asked_names = [
             name
             for sentence in parsed.sentences
             if "asks" in sentence
             for name in facts_in(sentence.asked or sentence.words, names, self._spoken)
         ]
         sentences = _SENTENCES.split(said)
-        if len({*asked}) == 1 and not any(each.match(sentences[0]) for each in (YES, NO, _UNKNOWN)):
+        if len({*asked_names}) == 1 and not any(pattern.match(sentences[0]) for pattern in (YES, NO, _UNKNOWN)):
             sentences = [said]  # all of it is about the one thing
         for sentence in sentences:
             if _UNKNOWN.search(sentence) or YES.match(sentence) or NO.match(sentence):
                 continue
-            named = [each for each in facts_in(words(sentence), names, self._spoken) if each in asked]
-            name = next(iter(named or (asked if len(sentences) == 1 else [])), None)
+            mentioned = [name for name in facts_in(words(sentence), names, self._spoken) if name in asked_names]
+            name = next(iter(mentioned or (asked_names if len(sentences) == 1 else [])), None)
             if name is not None:
                 self._keep_fact(name, sentence)
             self._keep_values(sentence)
@@ -148,9 +150,9 @@ class ScriptDraft:
         plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
         value = plain[1] if plain else _ended(sentence)
         # Who the user is may be asked for at any time; the rest belongs to a request.
-        own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
-        if not plain or name not in own or own[name] in sentence:
-            own[name] = value
+        facts = self._facts if identifies_user(name) else self._requests[-1]["facts"]
+        if not plain or name not in facts or facts[name] in sentence:
+            facts[name] = value
 
     def remember(self, made: Call, said: str) -> None:
         """Let the person know in a request what it has said in one before, if a call of this request needs it."""
@@ -162,8 +164,8 @@ class ScriptDraft:
     def note(self, number: int, name: str, value: str) -> None:
         """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
         if request := self._request_at(number):
-            said = request["facts"].get(name)
-            request["facts"][name] = f"{said} Please note: {value}." if said else value
+            fact = request["facts"].get(name)
+            request["facts"][name] = f"{fact} Please note: {value}." if fact else value
 
     def correct(self, turn: Turn, reply: str) -> bool:
         """Let the script say what the person said where it says something else; return whether that is possible."""
@@ -171,16 +173,16 @@ class ScriptDraft:
             return False
         self._corrected.add((turn.number, reply))
         parsed = parse(turn.heard)
-        offers = [each for each in parsed.sentences if each.is_offer or "confirms" in each]
+        offers = [sentence for sentence in parsed.sentences if sentence.is_offer or "confirms" in sentence]
         if offers and (YES.match(turn.said) or NO.match(turn.said)):
             phrase = _key_words(offers[-1].text)
-            kept = self._accepts if YES.match(turn.said) else self._declines
-            if phrase and phrase not in kept:
-                kept.append(phrase)
+            phrases = self._accepts if YES.match(turn.said) else self._declines
+            if phrase and phrase not in phrases:
+                phrases.append(phrase)
                 return True
         phrase = _asking(parsed)
         answers = self._request_at(turn.number)["answers"]
-        if not phrase or any(each["asks"] == [phrase] for each in answers):
+        if not phrase or any(answer["asks"] == [phrase] for answer in answers):
             return False
         answers.append({"asks": [phrase], "say": turn.said})
         return True
@@ -199,8 +201,8 @@ class ScriptDraft:
         if not self._requests:
             raise ConfigurationError("the person asks for nothing: no text of the user is a request")
         requests = [
-            Request.model_validate({**each, "answers": [Answer.model_validate(a) for a in each["answers"]]})
-            for each in self._requests
+            Request.model_validate({**request, "answers": [Answer.model_validate(a) for a in request["answers"]]})
+            for request in self._requests
         ]
         return UserScript(
             requests=requests, facts=self._facts, accepts=self._accepts, declines=self._declines, goals=goals
@@ -228,16 +230,16 @@ def _phrase(value: str) -> str:
 
 def _asking(parsed: ParsedText) -> str:
     """Return the words of a text's last questions by which they are found again."""
-    asking = [each for each in parsed.sentences if each.kinds & _TURNS_OVER] or list(parsed.sentences)
-    return _key_words(" ".join(each.text for each in asking[-2:]))
+    asking = [sentence for sentence in parsed.sentences if sentence.kinds & _TURNS_OVER] or list(parsed.sentences)
+    return _key_words(" ".join(sentence.text for sentence in asking[-2:]))
 
 
 def _key_words(text: str) -> str:
     """Return the words of an agent's text by which it is found again: long ones, no numbers."""
-    found = [
+    candidates = [
         word
         for word in dict.fromkeys(words(text))
         if len(word) >= _SHORTEST and word not in _COMMON and not any(map(str.isdigit, word))
     ]
-    kept = sorted(found, key=len, reverse=True)[:_KEY_WORDS]
-    return " ".join(word for word in found if word in kept)
+    longest = sorted(candidates, key=len, reverse=True)[:_KEY_WORDS]
+    return " ".join(word for word in candidates if word in longest)

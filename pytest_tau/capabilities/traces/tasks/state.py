@@ -52,9 +52,9 @@ class Inferred(NamedTuple):
 def playable(messages: Sequence[Message]) -> list[Call]:
     """Return the calls of a conversation that can be made again, in order: those with a result of the tool itself."""
     return [
-        each
-        for each in calls_in(messages)
-        if each.result is not None and each.result.executed and each.call.malformed is None
+        call
+        for call in calls_in(messages)
+        if call.result is not None and call.result.executed and call.call.malformed is None
     ]
 
 
@@ -88,21 +88,21 @@ def play(calls: Sequence[Call], environment: Environment, *, first_only: bool = 
         environment: A fresh environment; changed by this.
         first_only: Stop at the first difference.
     """
-    found = []
-    for number, each in enumerate(calls):
-        call, recorded = each.call, (each.result.content if each.result else "") or ""
-        if not environment.has_tool(call.name, call.requestor) or (each.result and each.result.fault):
+    differences = []
+    for number, made_call in enumerate(calls):
+        call, recorded = made_call.call, (made_call.result.content if made_call.result else "") or ""
+        if not environment.has_tool(call.name, call.requestor) or (made_call.result and made_call.result.fault):
             continue
         now = environment.call(call.name, call.arguments, call.requestor).content or ""
         if not same_result(recorded, now):
-            then, got = shorten_both(" ".join(recorded.split()), " ".join(now.split()), 80)
-            text = f"{call_as_text(call.name, call.arguments)}: recorded {then!r}, on the domain {got!r}"
+            then, current = shorten_both(" ".join(recorded.split()), " ".join(now.split()), 80)
+            text = f"{call_as_text(call.name, call.arguments)}: recorded {then!r}, on the domain {current!r}"
             mine, other = set(recorded.split()), set(now.split())
             alike = len(mine & other) / len(mine | other) if mine | other else 0.0
-            found.append(Difference(number, each.message_idx, text, alike))
+            differences.append(Difference(number, made_call.message_idx, text, alike))
             if first_only:
                 break
-    return found
+    return differences
 
 
 def replayed(domain: Domain, state: InitialState, calls: Sequence[Call]) -> list[Difference]:
@@ -162,34 +162,34 @@ def _tried(
 
 def _with_functions(domain: Domain, calls: Sequence[Call], start: _Candidate) -> _Candidate:
     """Return the best explanation by functions, found one function after the other, or a group where none helps."""
-    known = _Functions.of(domain, " ".join(text_of(each) for each in calls))
+    known = _Functions.of(domain, " ".join(text_of(call) for call in calls))
 
     def tried(chosen: frozenset[int]) -> _Candidate | None:
-        functions = [known.functions[each] for each in sorted(chosen)]
+        functions = [known.functions[number] for number in sorted(chosen)]
         return _tried(domain, calls, functions, start.records, first_only=True)
 
-    begun = {chosen: made for chosen in known.common if (made := tried(chosen)) is not None}
+    begun = {chosen: explanation for chosen in known.common if (explanation := tried(chosen)) is not None}
     beam: dict[frozenset[int], _Candidate] = begun or {frozenset(): start}
-    best = max(beam.items(), key=lambda each: each[1].reached)
+    best = max(beam.items(), key=lambda pair: pair[1].reached)
     for _ in range(_MOST_FUNCTIONS):
         further: dict[frozenset[int], _Candidate] = {}
         for steps in (known.single, known.groups):
             for chosen, candidate in beam.items():
                 for key in {chosen | step for step in steps} - further.keys():
-                    made = tried(key)
-                    if made is not None and made.reached > candidate.reached:
-                        further[key] = made
+                    explanation = tried(key)
+                    if explanation is not None and explanation.reached > candidate.reached:
+                        further[key] = explanation
             if further:
                 break
-        ranked = sorted(further.items(), key=lambda each: (*(-part for part in each[1].reached), len(each[0])))
+        ranked = sorted(further.items(), key=lambda pair: (*(-part for part in pair[1].reached), len(pair[0])))
         if not ranked:
             break
         beam = dict(ranked[:_WIDTH])
-        best = max(best, ranked[0], key=lambda each: each[1].reached)
+        best = max(best, ranked[0], key=lambda pair: pair[1].reached)
         if not best[1].differences:
             break
     chosen = best[0] if best[1].differences else _without_idle_writes(domain, calls, known, best[0], start.records)
-    complete = _tried(domain, calls, [known.functions[each] for each in sorted(chosen)], start.records)
+    complete = _tried(domain, calls, [known.functions[number] for number in sorted(chosen)], start.records)
     return start if complete is None else complete
 
 
@@ -203,23 +203,23 @@ def _without_idle_writes(
 
     def idle(key: frozenset[int]) -> int:
         """Return the number of writes without which all other results are the same; many if any is not explained."""
-        state = _state([known.functions[each] for each in sorted(key)], records)
+        state = _state([known.functions[number] for number in sorted(key)], records)
         try:
             environment = environment_in(domain, state)
         except Exception:  # noqa: BLE001 - as in _tried
             return len(calls)
-        writes = [n for n, each in enumerate(calls) if environment.mutates(each.call.name, each.call.requestor)]
+        writes = [n for n, call in enumerate(calls) if environment.mutates(call.call.name, call.call.requestor)]
         if play(calls, environment, first_only=True):
             return len(calls)
-        rest = ([each for n, each in enumerate(calls) if n != write] for write in writes)
+        rest = ([call for n, call in enumerate(calls) if n != write] for write in writes)
         return sum(not play(others, environment_in(domain, state), first_only=True) for others in rest)
 
     least = idle(chosen)
     for steps in (known.single, known.groups) if least else ():
         better = [(idle(key), len(key), sorted(key)) for key in {chosen | step for step in steps} - {chosen}]
         if better and min(better)[0] < least:
-            least, _, found = min(better)
-            chosen = frozenset(found)
+            least, _, numbers = min(better)
+            chosen = frozenset(numbers)
     return chosen
 
 
@@ -242,20 +242,20 @@ class _Functions(NamedTuple):
     def of(cls, domain: Domain, text: str) -> _Functions:
         """Return the functions whose ids and numbers occur in a text."""
         places: dict[str, list[float]] = {}
-        made: dict[str, FunctionCall] = {}
+        calls_by_key: dict[str, FunctionCall] = {}
         sequences: list[list[str]] = []
         everywhere: set[str] | None = None
         for task in domain.tasks(None):
             calls = (task.initial_state.initialization_actions if task.initial_state else None) or []
-            names = {each.func_name for each in calls}
+            names = {call.func_name for call in calls}
             everywhere = names if everywhere is None else everywhere & names
-            keys = [each.model_dump_json() for each in calls]
-            for place, (key, each) in enumerate(zip(keys, calls, strict=True)):
-                if all(value in text for value in each.arguments.values() if is_key(value)):
-                    made[key] = each
+            keys = [call.model_dump_json() for call in calls]
+            for place, (key, call) in enumerate(zip(keys, calls, strict=True)):
+                if all(value in text for value in call.arguments.values() if is_key(value)):
+                    calls_by_key[key] = call
                     places.setdefault(key, []).append(place / len(calls))
-            sequences.append([key for key in keys if key in made])
-        order = sorted(made, key=lambda key: sum(places[key]) / len(places[key]))
+            sequences.append([key for key in keys if key in calls_by_key])
+        order = sorted(calls_by_key, key=lambda key: sum(places[key]) / len(places[key]))
         numbers = {key: number for number, key in enumerate(order)}
         runs = {
             frozenset(numbers[key] for key in keys[start : start + size])
@@ -264,9 +264,12 @@ class _Functions(NamedTuple):
             for start in range(len(keys) - size + 1)
         }
         groups = sorted(runs, key=lambda run: (len(run), sorted(run)))
-        functions = [made[key] for key in order]
-        same = [[n for n, each in enumerate(functions) if each.func_name == name] for name in sorted(everywhere or ())]
-        common = [frozenset(chosen) for chosen in product(*(each for each in same if each))]
+        functions = [calls_by_key[key] for key in order]
+        same = [
+            [n for n, function in enumerate(functions) if function.func_name == name]
+            for name in sorted(everywhere or ())
+        ]
+        common = [frozenset(chosen) for chosen in product(*(alternatives for alternatives in same if alternatives))]
         return cls(functions, common, [frozenset((number,)) for number in range(len(order))], groups)
 
 
@@ -287,27 +290,27 @@ def _with_records(domain: Domain, calls: Sequence[Call], start: _Candidate) -> _
     """Return the explanation with records as they were read, without those that explain nothing."""
     tables = _tables(environment_in(domain, _state(start.functions, {})).dump()["agent"])
     environment, proposals = environment_in(domain, None), dict[tuple[str, str], dict[str, Any]]()
-    differing, written = {each.number for each in start.differences}, set[str]()
-    for number, each in enumerate(calls):
-        if environment.mutates(each.call.name, each.call.requestor):
-            written.add(text_of(each))
-        elif number in differing and each.result is not None and not is_error(each.result):
-            for table, key, record in _records_in(json_or_none(each.result.content or ""), tables):
+    differing, written = {difference.number for difference in start.differences}, set[str]()
+    for number, call in enumerate(calls):
+        if environment.mutates(call.call.name, call.call.requestor):
+            written.add(text_of(call))
+        elif number in differing and call.result is not None and not is_error(call.result):
+            for table, key, record in _records_in(json_or_none(call.result.content or ""), tables):
                 if not any(key in text for text in written):
                     proposals.setdefault((table, key), record)
     best = start
     for (table, key), record in proposals.items():
         records = _with_record(best.records, tables, table, key, record)
-        made = _tried(domain, calls, start.functions, records) if records is not None else None
-        if made is not None and _explained(made, best):
-            best = made
+        candidate = _tried(domain, calls, start.functions, records) if records is not None else None
+        if candidate is not None and _explained(candidate, best):
+            best = candidate
     return best
 
 
 def _explained(made: _Candidate, best: _Candidate) -> bool:
     """Return whether a candidate has no new difference, and has fewer or gets at least further into one of them."""
-    before = {each.number: each.text for each in best.differences}
-    after = {each.number: each.text for each in made.differences}
+    before = {difference.number: difference.text for difference in best.differences}
+    after = {difference.number: difference.text for difference in made.differences}
     return after.keys() <= before.keys() and after != before
 
 
@@ -321,7 +324,7 @@ class _TableOf(NamedTuple):
 
 
 def _tables(database: Any) -> dict[str, _TableOf]:
-    found = {}
+    tables = {}
     for name, content in database.items() if isinstance(database, dict) else ():
         rows = list(content.values()) if isinstance(content, dict) else content if isinstance(content, list) else []
         if not rows or not all(isinstance(row, dict) for row in rows):
@@ -330,8 +333,8 @@ def _tables(database: Any) -> dict[str, _TableOf]:
         field = next((f for f in rows[0] if _is_key_field(f, rows, keys)), None)
         if field is not None:
             records = {str(row[field]): row for row in rows}
-            found[name] = _TableOf(records, field, frozenset(rows[0]), isinstance(content, list))
-    return found
+            tables[name] = _TableOf(records, field, frozenset(rows[0]), isinstance(content, list))
+    return tables
 
 
 def _is_key_field(field: str, rows: list[dict[str, Any]], keys: list[str] | None) -> bool:
@@ -344,8 +347,8 @@ def _is_key_field(field: str, rows: list[dict[str, Any]], keys: list[str] | None
 def _records_in(value: Any, tables: Mapping[str, _TableOf]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the records in a result: table, key and record."""
     if isinstance(value, list):
-        for each in value:
-            yield from _records_in(each, tables)
+        for element in value:
+            yield from _records_in(element, tables)
     if not isinstance(value, dict):
         return
     alike = [
@@ -359,8 +362,8 @@ def _records_in(value: Any, tables: Mapping[str, _TableOf]) -> Iterator[tuple[st
         table = tables[name]
         yield name, value[table.key_field], {field: part for field, part in value.items() if field in table.fields}
         return
-    for each in value.values():
-        yield from _records_in(each, tables)
+    for member in value.values():
+        yield from _records_in(member, tables)
 
 
 def _with_record(

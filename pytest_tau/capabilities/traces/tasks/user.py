@@ -45,33 +45,33 @@ def scenario_of(
     draft = ScriptDraft(_arguments(calls), _failed(calls), tuple(_spoken(domain)))
     for turn in turns:
         draft.hear(turn)
-    for made in calls:
-        said = " ".join(turn.said for turn in turns if turn.number < made.message_idx)
-        draft.remember(made, said)
+    for call in calls:
+        said_before = " ".join(turn.said for turn in turns if turn.number < call.message_idx)
+        draft.remember(call, said_before)
     goals = list(_goals(domain, task, messages))
-    for each in _noted(domain, messages, calls):
-        draft.note(*each)
+    for noted_value in _noted(domain, messages, calls):
+        draft.note(*noted_value)
     script = draft.script(goals)
     for _ in range(_ROUNDS):
         scenario = UserScenario(instructions=_prose(script, domain_name), script=script)
         differing = _differences(domain, task.model_copy(update={"user_scenario": scenario}), messages, turns)
-        if not any(draft.correct(*each) for each in differing):
+        if not any(draft.correct(*difference) for difference in differing):
             return scenario
         script = draft.script(goals)
     return scenario
 
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:
-    found, heard = [], ""
+    turns, heard = [], ""
     for number, message in enumerate(messages):
         if message.role == "assistant" and message.content and not message.tool_calls:
             heard = message.content
         elif message.role == "user" and message.content and not message.tool_calls:
             before = messages[number - 1] if number else None
             report = before is not None and before.role == "tool" and before.requestor == "user"
-            if said := _without_tokens(message.content):
-                found.append(Turn(number, heard, said, report))
-    return found
+            if text := _without_tokens(message.content):
+                turns.append(Turn(number, heard, text, report))
+    return turns
 
 
 def _without_tokens(text: str) -> str:
@@ -82,22 +82,22 @@ def _without_tokens(text: str) -> str:
 
 def _arguments(calls: Sequence[Call]) -> dict[str, str]:
     """Return the names of arguments of calls by their values, as texts that a person could say."""
-    found: dict[str, str] = {}
-    for each in calls:
-        for name, value in each.call.arguments.items():
+    names_by_value: dict[str, str] = {}
+    for call in calls:
+        for name, value in call.call.arguments.items():
             long = len(str(value)) > (1 if any(map(str.isdigit, str(value))) else 2)
             if isinstance(value, str | int) and not isinstance(value, bool) and long:
-                found.setdefault(str(value), name)
-    return found
+                names_by_value.setdefault(str(value), name)
+    return names_by_value
 
 
 def _failed(calls: Sequence[Call]) -> set[str]:
     """Return values of arguments, as texts, with which no call has found or done anything."""
     failed: set[str] = set()
     worked: set[str] = set()
-    for each in calls:
-        nothing = each.result is None or is_error(each.result) or _NOTHING.fullmatch(each.result.content or "")
-        (failed if nothing else worked).update(map(str, each.call.arguments.values()))
+    for call in calls:
+        nothing = call.result is None or is_error(call.result) or _NOTHING.fullmatch(call.result.content or "")
+        (failed if nothing else worked).update(map(str, call.call.arguments.values()))
     return failed - worked
 
 
@@ -147,7 +147,7 @@ def unsaid(messages: Sequence[Message], others: Sequence[Message]) -> list[str]:
         text
         for number, text in enumerate(texts)
         if text not in heard
-        and not any(each.match(text) for each in small)
+        and not any(pattern.match(text) for pattern in small)
         and not any(e in text for e in texts[:number])
     ]
 
@@ -166,9 +166,9 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
     context = ParticipantContext(
         "user", environment.tools("user"), "", view_of(task, "user"), seed=0, spoken=domain.spec.spoken
     )
-    user, replies, said = ScriptedUser(context), dict[int, str](), ""
+    user, replies, pending = ScriptedUser(context), dict[int, str](), ""
     if messages and messages[0].role == "user":
-        said = user.respond_at_once(AssistantMessage(content=GREETING)).text
+        pending = user.respond_at_once(AssistantMessage(content=GREETING)).text
     for number, message in enumerate(messages):
         if message.role == "assistant":
             for call in message.tool_calls or ():
@@ -177,9 +177,9 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
                 reply = user.respond_at_once(message)
                 while reply.tool_calls:
                     reply = user.respond_at_once(environment.answer(reply.tool_calls[0]))
-                said = reply.text
-        elif message.role == "user" and message.content and not message.tool_calls and said:
-            replies[number], said = said, ""
+                pending = reply.text
+        elif message.role == "user" and message.content and not message.tool_calls and pending:
+            replies[number], pending = pending, ""
             if any(token in replies[number] for token in STOP_TOKENS):
                 break
     return replies
@@ -188,13 +188,13 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
 def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[tuple[int, str, str]]:
     """Yield what the agent has put into its own words: arguments of writes that neither the person nor a result had."""
     environment = domain.environment()
-    for each in calls:
-        known = (m for n, m in enumerate(messages) if m.role == "user" or (m.role == "tool" and n < each.message_idx))
-        said = " ".join(m.content or "" for m in known).lower()
-        if environment.mutates(each.call.name, "assistant"):
-            for name, value in each.call.arguments.items():
-                if isinstance(value, str) and value and value.lower() not in said:
-                    yield each.message_idx, name, value
+    for call in calls:
+        known = (m for n, m in enumerate(messages) if m.role == "user" or (m.role == "tool" and n < call.message_idx))
+        known_text = " ".join(m.content or "" for m in known).lower()
+        if environment.mutates(call.call.name, "assistant"):
+            for name, value in call.call.arguments.items():
+                if isinstance(value, str) and value and value.lower() not in known_text:
+                    yield call.message_idx, name, value
 
 
 def _prose(script: UserScript, domain_name: str | None) -> Instructions:
@@ -207,10 +207,10 @@ def _prose(script: UserScript, domain_name: str | None) -> Instructions:
         steps += [f"When that is done, say: {request.say!r}"] if number else []
         steps += [f"If it is refused, insist {request.insist} times."] if request.insist else []
         steps += [f"If it stays refused, say: {request.fallback!r}"] if request.fallback else []
-        steps += [f"Asked about {' '.join(each.asks)}, say: {each.say!r}" for each in request.answers]
-    steps += [f"Accept an offer of this kind: {each}." for each in script.accepts]
-    steps += [f"Decline an offer of this kind: {each}." for each in script.declines]
-    steps += [f"Before you are content, check {each.tool} for {', '.join(each.expects)}." for each in script.goals]
+        steps += [f"Asked about {' '.join(answer.asks)}, say: {answer.say!r}" for answer in request.answers]
+    steps += [f"Accept an offer of this kind: {offer}." for offer in script.accepts]
+    steps += [f"Decline an offer of this kind: {offer}." for offer in script.declines]
+    steps += [f"Before you are content, check {goal.tool} for {', '.join(goal.expects)}." for goal in script.goals]
     return Instructions(
         domain=domain_name,
         reason_for_call=first.say,

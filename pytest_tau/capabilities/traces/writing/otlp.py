@@ -45,14 +45,14 @@ def request_of(simulation: Simulation, run: str, domain: str, test: str) -> dict
         test: The node id of its test.
     """
     trace = trace_id_of(run, simulation)
-    spans = [_span(each, trace) for each in spans_of(simulation, run, domain, test)]
+    spans = [_span(span, trace) for span in spans_of(simulation, run, domain, test)]
     scope = {"name": "pytest_tau", "version": version("pytest-tau")}
     resource = {"attributes": _attributes(resource_of(run))}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans}]}]}
 
 
 def _span(span: Span, trace: str) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "traceId": trace,
         "spanId": span.id,
         "parentSpanId": span.parent,
@@ -67,7 +67,7 @@ def _span(span: Span, trace: str) -> dict[str, Any]:
         ],
         "status": {"code": _ERROR, "message": span.error} if span.error else {},
     }
-    return {name: value for name, value in found.items() if value not in ("", [])}
+    return {name: value for name, value in document.items() if value not in ("", [])}
 
 
 def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -82,5 +82,5 @@ def _value(value: Any) -> dict[str, Any]:
     if isinstance(value, float):
         return {"doubleValue": value}
     if isinstance(value, list):
-        return {"arrayValue": {"values": [_value(each) for each in value]}}
+        return {"arrayValue": {"values": [_value(element) for element in value]}}
     return {"stringValue": str(value)}

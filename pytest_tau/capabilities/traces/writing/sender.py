@@ -53,7 +53,7 @@ class Sender:
         """
         number = int(trace_id, 16)
         for span in spans:
-            made = ReadableSpan(
+            readable = ReadableSpan(
                 span.name,
                 context=_at(number, span.id),
                 parent=_at(number, span.parent) if span.parent else None,
@@ -66,7 +66,7 @@ class Sender:
                 end_time=span.end,
                 instrumentation_scope=self._scope,
             )
-            self._queue.on_end(made)
+            self._queue.on_end(readable)
 
     def flush(self) -> None:
         """Wait until all was sent, or was not received."""

@@ -88,9 +88,9 @@ class _Trace:
         conditions = simulation.conditions or {}
         self._agent = str(_name_of(conditions.get("agent")) or "agent")
         self._calls: dict[tuple[int, int], Call] = {}
-        for each in calls_in(simulation.messages):
-            place = sum(position == each.message_idx for position, _ in self._calls)
-            self._calls[each.message_idx, place] = each
+        for call in calls_in(simulation.messages):
+            place = sum(position == call.message_idx for position, _ in self._calls)
+            self._calls[call.message_idx, place] = call
         self.spans: list[Span] = []
         workflow = f"{domain}::{simulation.task_id}" if domain else simulation.task_id
         self._root = self._add(
@@ -117,7 +117,9 @@ class _Trace:
             },
             error=(simulation.error or simulation.termination_reason) if simulation.outcome == "error" else "",
         )
-        self._root.events = [(self._times[-1], "gen_ai.evaluation.result", each) for each in _evaluations(simulation)]
+        self._root.events = [
+            (self._times[-1], "gen_ai.evaluation.result", evaluation) for evaluation in _evaluations(simulation)
+        ]
         for number, (begin, end) in enumerate(_turns(simulation.messages)):
             self._add_turn(number, begin, end)
 
@@ -138,7 +140,7 @@ class _Trace:
             "openinference.span.kind": _OPENINFERENCE[operation],
         }
         sent = stored_facts(self._simulation) if key == "root" else {}
-        made = Span(
+        span = Span(
             sent.get("root") or _hash(f"{self._simulation.id}\0{key}", 16),
             parent,
             f"{operation} {name}".strip(),
@@ -148,15 +150,15 @@ class _Trace:
             {name: value for name, value in known.items() if value is not None},
             error=error,
         )
-        self.spans.append(made)
-        return made
+        self.spans.append(span)
+        return span
 
     def _add_turn(self, number: int, begin: int, end: int) -> None:
         """Add the span of a turn of the agent: what reached it since its last answer, its calls, and its answer."""
         messages = self._simulation.messages
         first = next((n for n in range(max(begin, 1), end) if messages[n].role == "assistant"), end)
-        heard, said = messages[begin:first], messages[first:end]
-        answer = [m for m in said if m.role == "assistant" and not m.tool_calls]
+        heard, agent_messages = messages[begin:first], messages[first:end]
+        answer = [m for m in agent_messages if m.role == "assistant" and not m.tool_calls]
         heard_text, said_text = _last_text(heard), _last_text(answer)
         turn = self._add(
             f"turn/{number}",
@@ -262,13 +264,13 @@ def _times(simulation: Simulation) -> tuple[list[int], bool]:
     known = [_nanoseconds(m.timestamp) for m in simulation.messages]
     estimated = not start or not all(known)
     now = start or next(filter(None, known), 0) or 1
-    found = [now]
+    times = [now]
     for time, message in zip(known, simulation.messages, strict=True):
         seconds = getattr(message, "generation_time_seconds", None) or 0.0
         now = max(now, time or now + int(seconds * 1e9))
-        found.append(now)
-    found[-1] = max(found[-1], last or 0)
-    return found, estimated
+        times.append(now)
+    times[-1] = max(times[-1], last or 0)
+    return times, estimated
 
 
 def _nanoseconds(text: str | None) -> int:
@@ -277,8 +279,8 @@ def _nanoseconds(text: str | None) -> int:
     except ValueError:
         return 0
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    whole = int(moment.replace(microsecond=0).timestamp())
-    return whole * 1_000_000_000 + moment.microsecond * 1000
+    seconds = int(moment.replace(microsecond=0).timestamp())
+    return seconds * 1_000_000_000 + moment.microsecond * 1000
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -292,8 +294,8 @@ def _message(message: Message) -> dict[str, Any]:
         arguments = call.arguments if call.malformed is None else call.malformed
         part = {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
         parts.append(part | ({"requestor": "user"} if call.requestor == "user" else {}))
-    named = {"name": message.actor} if isinstance(message, AssistantMessage) and message.actor else {}
-    return {"role": message.role, **named, "parts": parts}
+    actor = {"name": message.actor} if isinstance(message, AssistantMessage) and message.actor else {}
+    return {"role": message.role, **actor, "parts": parts}
 
 
 def _is_seen(message: Message, side: str) -> bool:
@@ -309,21 +311,26 @@ def _last_text(messages: Sequence[Message]) -> str | None:
 
 def _evaluations(simulation: Simulation) -> Iterator[dict[str, Any]]:
     """Yield the attributes of each result: the verdict, and each component of the reward."""
-    found = simulation.reward_info
-    if found is None:
+    reward_info = simulation.reward_info
+    if reward_info is None:
         return
-    failed = {each.name: [*each.failed_checks(found)] for each in components_of(found)}
-    missed = [check for each in components_of(found) if each.gates(found) for check in failed[each.name]]
-    values = {"reward": found.reward, **(found.reward_breakdown or {})}
+    failed = {component.name: [*component.failed_checks(reward_info)] for component in components_of(reward_info)}
+    missed = [
+        check
+        for component in components_of(reward_info)
+        if component.gates(reward_info)
+        for check in failed[component.name]
+    ]
+    values = {"reward": reward_info.reward, **(reward_info.reward_breakdown or {})}
     for name, value in values.items():
         checks = "; ".join(missed if name == "reward" else failed.get(name, []))
-        each = {
+        evaluation = {
             "gen_ai.evaluation.name": name,
             "gen_ai.evaluation.score.value": float(value),
             "gen_ai.evaluation.score.label": "pass" if value >= 1 else "fail",
             "gen_ai.evaluation.explanation": checks or None,
         }
-        yield {key: part for key, part in each.items() if part is not None}
+        yield {key: part for key, part in evaluation.items() if part is not None}
 
 
 def _name_of(condition: Any) -> Any:
@@ -336,5 +343,5 @@ def _as_json(value: Any) -> str:
 
 def _hash(text: str, digits: int) -> str:
     """Return hexadecimal digits that are not all zero, which no id may be."""
-    found = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:digits]
-    return found if found.strip("0") else _hash(f"{text}\0", digits)
+    hexdigest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:digits]
+    return hexdigest if hexdigest.strip("0") else _hash(f"{text}\0", digits)

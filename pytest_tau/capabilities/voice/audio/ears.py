@@ -61,14 +61,14 @@ class Ears:
         if not words:
             return [Part("")] * ticks
         seed, self._count = self._seed + self._count, self._count + 1
-        found = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=True)
-        assert found.sound is not None, "it was asked for"
+        heard_text = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=True)
+        assert heard_text.sound is not None, "it was asked for"
         if self._keep:
-            self._arrived.append(_Arrived(tick, found.sound))
+            self._arrived.append(_Arrived(tick, heard_text.sound))
         from .line import encoded
 
-        texts, sounds = _split(found.text, ticks), _split(encoded(found.sound).tobytes(), ticks)
-        return [Part(*each) for each in zip(texts, sounds, strict=True)]
+        texts, sounds = _split(heard_text.text, ticks), _split(encoded(heard_text.sound).tobytes(), ticks)
+        return [Part(*pair) for pair in zip(texts, sounds, strict=True)]
 
     def write(self, file: Path, utterances: Iterable[Utterance], tick_seconds: float) -> None:
         """Write a conversation: what arrived of the user on the left, the agent on the right.
@@ -82,15 +82,15 @@ class Ears:
 
         spoken = list(utterances)
         agent = []
-        for each in spoken:
-            if each.side == "agent" and each.text:
-                sound, rate = speech_of(spoken_form(each.text), self._cache)
-                agent.append(_Arrived(each.start, resampled(sound, rate, RATE)))
+        for utterance in spoken:
+            if utterance.side == "agent" and utterance.text:
+                sound, rate = speech_of(spoken_form(utterance.text), self._cache)
+                agent.append(_Arrived(utterance.start, resampled(sound, rate, RATE)))
         step = tick_seconds * RATE
-        ends = {each.start: int(each.end * step) for each in spoken if each.side == "user"}
-        size = int(max([0, *(each.end for each in spoken)]) * step)
+        ends = {utterance.start: int(utterance.end * step) for utterance in spoken if utterance.side == "user"}
+        size = int(max([0, *(utterance.end for utterance in spoken)]) * step)
         channels = [_lane(self._arrived, size, step, ends), _lane(agent, size, step, {})]
-        write_wav(file, [np.clip(np.round(each * 32767), -32768, 32767) for each in channels], RATE)
+        write_wav(file, [np.clip(np.round(channel * 32767), -32768, 32767) for channel in channels], RATE)
 
 
 def _split(whole: S, number: int) -> list[S]:
@@ -103,9 +103,9 @@ def _lane(parts: Sequence[_Arrived], size: int, step: float, ends: dict[int, int
     """Return one channel: each part begins at its tick, and ends where the next one begins at the latest."""
     import numpy as np
 
-    found = np.zeros(size)
-    places = [int(each.start * step) for each in parts]
+    lane = np.zeros(size)
+    places = [int(part.start * step) for part in parts]
     for place, after, part in zip(places, [*places[1:], size], parts, strict=True):
         end = min(after, size, place + len(part.sound), ends.get(part.start, size))
-        found[place:end] = part.sound[: max(0, end - place)]
-    return found
+        lane[place:end] = part.sound[: max(0, end - place)]
+    return lane

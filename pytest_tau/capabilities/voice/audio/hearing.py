@@ -44,20 +44,20 @@ class Entity(NamedTuple):
 
 def entities_of(text: str) -> list[Entity]:
     """Return what has to arrive of a text, by kinds."""
-    found = []
+    entities = []
     for kind, pattern in _KINDS.items():
-        found += [Entity(kind, match.group().strip()) for match in pattern.finditer(text)]
+        entities += [Entity(kind, match.group().strip()) for match in pattern.finditer(text)]
         text = pattern.sub(" ", text)
-    return found
+    return entities
 
 
 def survivors(said: str, heard: str) -> Iterator[tuple[Entity, bool]]:
     """Yield what had to arrive of a text, each with whether it did. Signs and upper case play no part."""
     words = [_plain(word) for word in _BETWEEN.split(heard)]
-    for each in entities_of(said):
-        wanted = [_plain(word) for word in each.text.split()]
-        places = range(len(words) - len(wanted) + 1)
-        yield each, any(words[at : at + len(wanted)] == wanted for at in places)
+    for entity in entities_of(said):
+        entity_words = [_plain(word) for word in entity.text.split()]
+        places = range(len(words) - len(entity_words) + 1)
+        yield entity, any(words[at : at + len(entity_words)] == entity_words for at in places)
 
 
 def _plain(word: str) -> str:
@@ -114,13 +114,13 @@ def hear(
     check_installed()
     from .line import RATE, transmitted
 
-    said = spoken_form(text)
-    key = digest(json.dumps([_VERSION, said, list(conditions), seed]))
+    spoken_text = spoken_form(text)
+    key = digest(json.dumps([_VERSION, spoken_text, list(conditions), seed]))
     file = cache / f"heard-{key}.json" if cache is not None else None
     known = read_json(file) if file is not None and file.is_file() else None
     sound: Sound | None = None
     if known is None or with_sound:
-        speech, rate = speech_of(said, cache)
+        speech, rate = speech_of(spoken_text, cache)
         sound = transmitted(speech, rate, conditions, seed)
     if known is None:
         assert sound is not None, "it was just made"
@@ -172,7 +172,7 @@ def _recognised(sound: Sound) -> str:
     padded = np.pad(sound, int(_SILENCE * RATE))
     samples = resampled(padded, RATE, _HEARD_RATE).astype(np.float32)
     with _LOCK:
-        found, _ = _recogniser().transcribe(
+        segments, _ = _recogniser().transcribe(
             samples,
             language="en",
             beam_size=5,
@@ -183,7 +183,7 @@ def _recognised(sound: Sound) -> str:
             condition_on_previous_text=False,
             without_timestamps=True,
         )
-        return " ".join(part.text.strip() for part in found)
+        return " ".join(part.text.strip() for part in segments)
 
 
 @functools.cache

@@ -86,15 +86,15 @@ def transmitted(sound: Sound, rate: int, conditions: LineConditions, seed: int) 
     draw = np.random.default_rng(seed)
     if draw.random() < conditions.muffled:
         sound = _muffled(sound, rate)
-    found = resampled(sound, rate, RATE)
-    level = rms(found)
+    arrived = resampled(sound, rate, RATE)
+    level = rms(arrived)
     if conditions.snr is not None:
-        drift = conditions.drift * np.sin(np.linspace(0, np.pi, len(found)) * (1 + len(found) / RATE / 2))
-        found = found + noise(len(found), draw) * level * 10 ** (-(conditions.snr + drift) / 20)
-    for _ in range(draw.poisson(conditions.bursts * len(found) / RATE / 60)):
-        found = _with_burst(found, level, conditions.burst_snr, draw)
-    found = g711(resampled(found, RATE, RATE))
-    return _with_losses(found, conditions, draw)
+        drift = conditions.drift * np.sin(np.linspace(0, np.pi, len(arrived)) * (1 + len(arrived) / RATE / 2))
+        arrived = arrived + noise(len(arrived), draw) * level * 10 ** (-(conditions.snr + drift) / 20)
+    for _ in range(draw.poisson(conditions.bursts * len(arrived) / RATE / 60)):
+        arrived = _with_burst(arrived, level, conditions.burst_snr, draw)
+    arrived = g711(resampled(arrived, RATE, RATE))
+    return _with_losses(arrived, conditions, draw)
 
 
 def rms(sound: Sound) -> float:
@@ -109,28 +109,28 @@ def resampled(sound: Sound, rate: int, target: int) -> Sound:
     if target == RATE:
         spectrum = np.where((frequencies >= _BAND[0]) & (frequencies <= _BAND[1]), spectrum, 0)
     size = round(len(sound) * target / rate)
-    kept = np.zeros(size // 2 + 1, dtype=complex)
-    most = min(len(kept), len(spectrum))
-    kept[:most] = spectrum[:most]
-    found: Sound = np.fft.irfft(kept, size) * (size / max(1, len(sound)))
-    return found
+    target_spectrum = np.zeros(size // 2 + 1, dtype=complex)
+    most = min(len(target_spectrum), len(spectrum))
+    target_spectrum[:most] = spectrum[:most]
+    converted: Sound = np.fft.irfft(target_spectrum, size) * (size / max(1, len(sound)))
+    return converted
 
 
 def noise(size: int, draw: np.random.Generator) -> Sound:
     """Return noise of the level 1, which is louder where it is lower, as that of rooms and streets."""
     spectrum = np.fft.rfft(draw.standard_normal(max(2, size)))
     spectrum /= np.sqrt(np.maximum(1, np.arange(len(spectrum))))
-    found: Sound = np.fft.irfft(spectrum, max(2, size))[:size]
-    return found / (rms(found) or 1.0)
+    samples: Sound = np.fft.irfft(spectrum, max(2, size))[:size]
+    return samples / (rms(samples) or 1.0)
 
 
 def _with_burst(sound: Sound, level: float, snr: tuple[float, float], draw: np.random.Generator) -> Sound:
     size = min(len(sound), int(draw.uniform(*_BURST) * RATE))
     start = int(draw.integers(0, len(sound) - size + 1))
     burst = noise(size, draw) * np.linspace(1, 0.1, size) * level * 10 ** (-draw.uniform(*snr) / 20)
-    found = sound.copy()
-    found[start : start + size] += burst
-    return found
+    with_burst = sound.copy()
+    with_burst[start : start + size] += burst
+    return with_burst
 
 
 def _muffled(sound: Sound, rate: int) -> Sound:
@@ -138,11 +138,11 @@ def _muffled(sound: Sound, rate: int) -> Sound:
     size, middle = rate // 4, len(sound) // 2
     if len(sound) < 4 * size:
         return sound
-    found = sound.copy()
-    part = np.fft.rfft(found[middle - size : middle + size])
+    muffled = sound.copy()
+    part = np.fft.rfft(muffled[middle - size : middle + size])
     part[np.fft.rfftfreq(2 * size, 1 / rate) > 1500] = 0
-    found[middle - size : middle + size] = np.fft.irfft(part, 2 * size)
-    return found
+    muffled[middle - size : middle + size] = np.fft.irfft(part, 2 * size)
+    return muffled
 
 
 def g711(sound: Sound) -> Sound:
@@ -158,8 +158,8 @@ def encoded(sound: Sound) -> NDArray[np.uint8]:
     size = np.minimum(np.abs(samples >> 2), 8158) + 33
     exponent = np.floor(np.log2(size)).astype(np.int32) - 5
     mantissa = (size >> (exponent + 1)) & 0x0F
-    found: NDArray[np.uint8] = (~(sign | (exponent << 4) | mantissa) & 0xFF).astype(np.uint8)
-    return found
+    codes: NDArray[np.uint8] = (~(sign | (exponent << 4) | mantissa) & 0xFF).astype(np.uint8)
+    return codes
 
 
 def decoded(data: NDArray[np.uint8]) -> Sound:
@@ -167,8 +167,8 @@ def decoded(data: NDArray[np.uint8]) -> Sound:
     value = ~data.astype(np.int32) & 0xFF
     exponent, mantissa = (value >> 4) & 0x07, value & 0x0F
     size = ((mantissa << 3) + 132 << exponent) - 132
-    found: Sound = np.where(value & 0x80, -size, size) / 32768.0
-    return found
+    sound: Sound = np.where(value & 0x80, -size, size) / 32768.0
+    return sound
 
 
 def _with_losses(sound: Sound, conditions: LineConditions, draw: np.random.Generator) -> Sound:
@@ -178,13 +178,13 @@ def _with_losses(sound: Sound, conditions: LineConditions, draw: np.random.Gener
     """
     if not conditions.loss:
         return sound
-    found, bad = sound.copy(), False
+    arrived, bad = sound.copy(), False
     leave = 1 / conditions.loss_seconds
     enter = leave * conditions.loss / (_BAD - conditions.loss)
     step, lost = int(_MOMENT * RATE), int(_LOST * RATE)
-    for start in range(0, len(found), step):
+    for start in range(0, len(arrived), step):
         if draw.random() < 1 - np.exp(-(leave if bad else enter) * _MOMENT):
             bad = not bad
         if draw.random() < (_BAD if bad else 0.0):
-            found[start : start + lost] = 0
-    return found
+            arrived[start : start + lost] = 0
+    return arrived

@@ -37,25 +37,25 @@ _NAME = re.compile(r"\w+_\w+")
 
 def spoken_form(text: str) -> str:
     """Return what is said for a text: ``W, 2, 3, 7`` for ``W237``, ``emma underscore kim`` for ``emma_kim``."""
-    return _SPELLED.sub(lambda found: _spelled(found.group()), _AMOUNT.sub(_amount, text))
+    return _SPELLED.sub(lambda match: _spelled(match.group()), _AMOUNT.sub(_amount, text))
 
 
 def _amount(found: re.Match[str]) -> str:
-    whole, cents = found.group(1).replace(",", ""), int(found.group(2) or 0)
-    return f"{whole} dollars" + (f" and {cents} cents" if cents else "")
+    dollars, cents = found.group(1).replace(",", ""), int(found.group(2) or 0)
+    return f"{dollars} dollars" + (f" and {cents} cents" if cents else "")
 
 
 def _spelled(text: str) -> str:
     code = text.upper() == text
-    said = ""
+    spoken = ""
     sign = True
     for part in _PARTS.findall(text):
         words = _SIGNS.get(part) or (", ".join(part) if code or part.isdigit() else part)
         # No pause around the names of signs, but for "at": the name of a host follows.
         gap = " " if sign or (part in _SIGNS and part != "@") else ", "
-        said += f"{gap if said else ''}{words}"
+        spoken += f"{gap if spoken else ''}{words}"
         sign = part in _SIGNS
-    return said
+    return spoken
 
 
 def written_form(text: str) -> str:
@@ -65,7 +65,7 @@ def written_form(text: str) -> str:
     """
     text = _RUN.sub(_code, text)
     text = _HASH.sub("#", _UNDERSCORE.sub("_", text))
-    text = _NAME.sub(lambda found: found.group().lower(), text)
+    text = _NAME.sub(lambda match: match.group().lower(), text)
     return _ADDRESS.sub(_address, text)
 
 

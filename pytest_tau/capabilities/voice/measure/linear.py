@@ -78,10 +78,10 @@ def user_context(
 
 def user_history(ticks: Sequence[Tick]) -> list[Heard]:
     """Return what the user of a conversation says and hears in each tick."""
-    found = []
+    history = []
     before: Tick | None = None
     for tick in ticks:
-        found.append(
+        history.append(
             Heard(
                 _spoken(tick.user_chunk) or (tick.user_chunk if tick.user_tool_calls else None),
                 tick.user_tool_calls,
@@ -90,7 +90,7 @@ def user_history(ticks: Sequence[Tick]) -> list[Heard]:
             )
         )
         before = tick
-    return found
+    return history
 
 
 def linearised(
@@ -124,13 +124,13 @@ def _spoken(chunk: Chunk | None) -> Chunk | None:
 
 
 def _expanded(history: Iterable[Heard]) -> Iterator[Heard]:
-    for each in history:
-        if not each.results:
-            yield each
+    for entry in history:
+        if not entry.results:
+            yield entry
             continue
-        yield each._replace(heard=None)
-        if each.heard is not None:
-            yield Heard(heard=each.heard)
+        yield entry._replace(heard=None)
+        if entry.heard is not None:
+            yield Heard(heard=entry.heard)
 
 
 class _Pieces:
@@ -141,16 +141,16 @@ class _Pieces:
         self._found: list[tuple[tuple[int, int], list[Message]]] = []
         self._own: Any = AssistantMessage if side == "assistant" else UserMessage
         self._other: Any = UserMessage if side == "assistant" else AssistantMessage
-        self._mine = _segments((None if each.calls else each.said for each in entries), width)
-        self._theirs = _segments((each.heard for each in entries), width)
+        self._mine = _segments((None if entry.calls else entry.said for entry in entries), width)
+        self._theirs = _segments((entry.heard for entry in entries), width)
 
     def messages(self) -> list[Message]:
-        return [message for _, piece in sorted(self._found, key=lambda each: each[0]) for message in piece]
+        return [message for _, piece in sorted(self._found, key=lambda piece: piece[0]) for message in piece]
 
     def add_silences(self, threshold: int, tick_seconds: float) -> None:
         start = 0
-        for index, each in enumerate([*self._entries, None]):
-            if each is not None and each.heard is None and (each.said is None or each.calls):
+        for index, entry in enumerate([*self._entries, None]):
+            if entry is not None and entry.heard is None and (entry.said is None or entry.calls):
                 continue
             if index - start >= threshold:
                 note = f"[Both parties silent for {(index - start) * tick_seconds:.1f} seconds]"
@@ -158,22 +158,26 @@ class _Pieces:
             start = index + 1
 
     def add_speech(self) -> None:
-        inside_theirs = {each.start: _inside(each, self._mine) for each in self._theirs}
-        placed = {each.start for found in inside_theirs.values() for each in found}
+        inside_theirs = {segment.start: _inside(segment, self._mine) for segment in self._theirs}
+        placed = {segment.start for segments in inside_theirs.values() for segment in segments}
         inside_mine = {
-            each.start: [one for one in _inside(each, self._theirs) if (one.start, one.end) != (each.start, each.end)]
-            for each in self._mine
+            segment.start: [
+                other
+                for other in _inside(segment, self._theirs)
+                if (other.start, other.end) != (segment.start, segment.end)
+            ]
+            for segment in self._mine
         }
         placed_theirs = set[int]()
         for theirs in self._theirs:
-            if found := inside_theirs[theirs.start]:
-                self._split(theirs, self._other, found, self._own, (_OTHER, _SELF, _CONTINUED))
+            if inner := inside_theirs[theirs.start]:
+                self._split(theirs, self._other, inner, self._own, (_OTHER, _SELF, _CONTINUED))
                 placed_theirs.add(theirs.start)
         for mine in self._mine:
-            if mine.start not in placed and (found := inside_mine[mine.start]):
-                self._split(mine, self._own, found, self._other, (_OTHER, _CONTINUED, _SELF))
+            if mine.start not in placed and (inner := inside_mine[mine.start]):
+                self._split(mine, self._own, inner, self._other, (_OTHER, _CONTINUED, _SELF))
                 placed.add(mine.start)
-                placed_theirs.update(each.start for each in found)
+                placed_theirs.update(segment.start for segment in inner)
         self._add_rest(placed, placed_theirs)
 
     def _split(
@@ -182,10 +186,10 @@ class _Pieces:
         """Add a segment that is split by those inside of it."""
         before, inside, rest = ranks
         last = outer.start - 1
-        for each in sorted(inner, key=lambda one: one.end):
-            self._say((each.end, before), kind, outer.between(last, each.end))
-            self._say((each.end, inside), inner_kind, list(each.chunks.values()))
-            last = each.end
+        for segment in sorted(inner, key=lambda segment: segment.end):
+            self._say((segment.end, before), kind, outer.between(last, segment.end))
+            self._say((segment.end, inside), inner_kind, list(segment.chunks.values()))
+            last = segment.end
         self._say((last + 1, rest), kind, outer.between(last, outer.end))
 
     def _add_rest(self, placed: set[int], placed_theirs: set[int]) -> None:
@@ -204,17 +208,17 @@ class _Pieces:
     def add_tools(self) -> None:
         waiting: dict[str, int] = {}
         results: dict[int, list[ToolMessage]] = {}
-        for index, each in enumerate(self._entries):
-            waiting |= dict.fromkeys((call.id for call in each.calls), index)
-            for result in each.results:
+        for index, entry in enumerate(self._entries):
+            waiting |= dict.fromkeys((call.id for call in entry.calls), index)
+            for result in entry.results:
                 earlier = [name for name, at in waiting.items() if at < index]
                 name = result.id if result.id in waiting else max(earlier, key=waiting.__getitem__, default=None)
                 if name is not None:
                     results.setdefault(waiting.pop(name), []).append(result)
         # A call whose id was used again is lost, unless another one of its message is not.
         for index in sorted({*results, *waiting.values()}):
-            said, calls = self._entries[index].said, self._entries[index].calls
-            call = self._own(content=said.content if said else None, tool_calls=list(calls))
+            chunk, calls = self._entries[index].said, self._entries[index].calls
+            call = self._own(content=chunk.content if chunk else None, tool_calls=list(calls))
             self._found.append(((index, _TOOLS), [call, *results.get(index, ())]))
 
     def _say(self, place: tuple[int, int], kind: Any, chunks: list[Chunk]) -> None:
@@ -222,25 +226,25 @@ class _Pieces:
             return
         text, ids = chunks[0].content, list(chunks[0].utterance_ids or ())
         for chunk in chunks[1:]:
-            own = chunk.utterance_ids or ()
-            text = joined(text or "", ids, chunk.content or "", own)
-            ids += own
+            chunk_ids = chunk.utterance_ids or ()
+            text = joined(text or "", ids, chunk.content or "", chunk_ids)
+            ids += chunk_ids
         self._found.append((place, [kind(content=text)]))
 
 
 def _segments(chunks: Iterable[Chunk | None], width: int) -> list[_Segment]:
     """Return what a side says; chunks at most ``width`` indices apart belong together."""
-    found: list[_Segment] = []
+    segments: list[_Segment] = []
     for index, chunk in enumerate(chunks):
         if chunk is None:
             continue
-        if found and index - found[-1].end <= width:
-            found[-1].chunks[index] = chunk
-            found[-1] = found[-1]._replace(end=index)
+        if segments and index - segments[-1].end <= width:
+            segments[-1].chunks[index] = chunk
+            segments[-1] = segments[-1]._replace(end=index)
         else:
-            found.append(_Segment(index, index, {index: chunk}))
-    return found
+            segments.append(_Segment(index, index, {index: chunk}))
+    return segments
 
 
 def _inside(outer: _Segment, others: Iterable[_Segment]) -> list[_Segment]:
-    return [each for each in others if outer.start <= each.start and each.end <= outer.end]
+    return [segment for segment in others if outer.start <= segment.start and segment.end <= outer.end]

@@ -32,7 +32,7 @@ class Utterance(NamedTuple):
 
 def communicate_texts(ticks: Sequence[Tick]) -> list[str]:
     """Return what the agent has said, an utterance a text, as the component COMMUNICATE searches it."""
-    return [each.text for each in utterances(tick.agent_chunk for tick in ticks) if each.text]
+    return [utterance.text for utterance in utterances(tick.agent_chunk for tick in ticks) if utterance.text]
 
 
 def utterances(chunks: Iterable[Chunk | None]) -> list[Utterance]:
@@ -41,22 +41,22 @@ def utterances(chunks: Iterable[Chunk | None]) -> list[Utterance]:
     Neighbours whose ids meet are one utterance; a chunk without ids is one of its own, and a silent one between two
     separates them.
     """
-    found: list[Utterance] = []
+    merged: list[Utterance] = []
     ids: set[str] = set()
     last: Sequence[str] = ()
     for number, chunk in enumerate(chunks):
         if chunk is None or chunk.tool_calls is not None:
             continue
-        text, own = chunk.content or "", chunk.utterance_ids or ()
-        if own and not ids.isdisjoint(own):
-            before = found[-1]
-            found[-1] = Utterance(before.start, number + 1, joined(before.text, last, text, own))
-            ids.update(own)
+        text, chunk_ids = chunk.content or "", chunk.utterance_ids or ()
+        if chunk_ids and not ids.isdisjoint(chunk_ids):
+            before = merged[-1]
+            merged[-1] = Utterance(before.start, number + 1, joined(before.text, last, text, chunk_ids))
+            ids.update(chunk_ids)
         else:
-            found.append(Utterance(number, number + 1, text))
-            ids, last = set(own), ()
-        last = own if text else last
-    return found
+            merged.append(Utterance(number, number + 1, text))
+            ids, last = set(chunk_ids), ()
+        last = chunk_ids if text else last
+    return merged
 
 
 def joined(left: str, left_ids: Sequence[str], right: str, right_ids: Sequence[str]) -> str:
@@ -67,7 +67,9 @@ def joined(left: str, left_ids: Sequence[str], right: str, right_ids: Sequence[s
 
 def flat_messages(ticks: Sequence[Tick]) -> list[dict[str, Any]]:
     """Return the messages of all ticks in order of their times, as ``rendered`` has them."""
-    return rendered(sorted((each for tick in ticks for each in _flat(tick)), key=lambda each: each.timestamp or ""))
+    return rendered(
+        sorted((message for tick in ticks for message in _flat(tick)), key=lambda message: message.timestamp or "")
+    )
 
 
 def _flat(tick: Tick) -> Iterator[Message]:
@@ -85,12 +87,12 @@ def _flat(tick: Tick) -> Iterator[Message]:
 
 def rendered(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """Return messages as ``role`` and ``content``, with the ids of their calls, or of the call of a result."""
-    found = []
+    documents = []
     for message in messages:
-        shown: dict[str, Any] = {"role": message.role, "content": message.content}
+        document: dict[str, Any] = {"role": message.role, "content": message.content}
         if isinstance(message, ToolMessage):
-            shown["id"] = message.id
+            document["id"] = message.id
         elif calls := getattr(message, "tool_calls", None):
-            shown["tool_calls"] = [call.id for call in calls]
-        found.append(shown)
-    return found
+            document["tool_calls"] = [call.id for call in calls]
+        documents.append(document)
+    return documents

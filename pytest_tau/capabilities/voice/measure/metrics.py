@@ -28,7 +28,7 @@ def responsiveness(ticks: Sequence[Tick]) -> dict[str, Any]:
     most = row = 0
     for turn, after in zip(user, [*user[1:], None], strict=False):
         end = len(ticks) if after is None else after.start
-        row = 0 if any(each.start < end and each.end > turn.start for each in agent) else row + 1
+        row = 0 if any(segment.start < end and segment.end > turn.start for segment in agent) else row + 1
         most = max(most, row)
     return {
         "total_user_turns": len(user),
@@ -91,11 +91,11 @@ class Interaction(NamedTuple):
     @classmethod
     def of(cls, ticks: Sequence[Tick], tick_seconds: float) -> Interaction:
         """Return what happened in a conversation with ticks of a length in seconds."""
-        kept = without_last_artefact(ticks)
-        found = _Events(kept, tick_seconds)
-        events = sorted(found.responses(), key=_time) + sorted(found.others(), key=_time)
-        interruptions = sum(each.other_start for each in found.agent)
-        return cls(sorted(events, key=_time), interruptions, len(ticks), found.agent)
+        clean_ticks = without_last_artefact(ticks)
+        conversation = _Events(clean_ticks, tick_seconds)
+        events = sorted(conversation.responses(), key=_time) + sorted(conversation.others(), key=_time)
+        interruptions = sum(segment.other_start for segment in conversation.agent)
+        return cls(sorted(events, key=_time), interruptions, len(ticks), conversation.agent)
 
 
 def interaction_metrics(ticks: Sequence[Tick], tick_seconds: float) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def panel(interactions: Iterable[Interaction]) -> dict[str, Any]:
     Raises:
         ValueError: Nothing happened in them that is measured.
     """
-    there = [each for each in interactions if each.ticks]
-    events = [event for each in there for event in each.events]
+    there = [interaction for interaction in interactions if interaction.ticks]
+    events = [event for interaction in there for event in interaction.events]
     if not events:
         raise ValueError(f"no answer, no yield and no distraction in {len(there)} conversations with ticks")
-    interruptions = sum(each.agent_interruptions for each in there)
+    interruptions = sum(interaction.agent_interruptions for interaction in there)
     total = {name: [event for event in events if event.category == name] for name in ("response", "yield", *_SELECTIVE)}
     return {
         "response_latency_mean": _mean(total["response"]),
@@ -140,7 +140,7 @@ def panel(interactions: Iterable[Interaction]) -> dict[str, Any]:
         **{f"selectivity_{name}": _selectivity(total[name]) for name in _SELECTIVE},
         "counts": {
             "n_simulations": len(there),
-            **{f"{name}_total": len(found) for name, found in total.items()},
+            **{f"{name}_total": len(of_kind) for name, of_kind in total.items()},
             "agent_interrupts_count": interruptions,
         },
     }
@@ -148,12 +148,15 @@ def panel(interactions: Iterable[Interaction]) -> dict[str, Any]:
 
 def overall(panels: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the panel over domains: the mean of each metric over those that have it, and the sum of each count."""
-    found: dict[str, Any] = {}
-    for name in dict.fromkeys(name for each in panels.values() for name in each if name != "counts"):
-        values = [each[name] for each in panels.values() if each[name] is not None]
-        found[name] = fmean(values) if values else None
-    counts = sorted({name for each in panels.values() for name in each["counts"]})
-    return {**found, "counts": {name: sum(each["counts"][name] for each in panels.values()) for name in counts}}
+    means: dict[str, Any] = {}
+    for name in dict.fromkeys(name for domain_panel in panels.values() for name in domain_panel if name != "counts"):
+        values = [domain_panel[name] for domain_panel in panels.values() if domain_panel[name] is not None]
+        means[name] = fmean(values) if values else None
+    counts = sorted({name for domain_panel in panels.values() for name in domain_panel["counts"]})
+    return {
+        **means,
+        "counts": {name: sum(domain_panel["counts"][name] for domain_panel in panels.values()) for name in counts},
+    }
 
 
 class _Events:
@@ -167,9 +170,9 @@ class _Events:
 
     def responses(self) -> Iterator[Event]:
         """Yield whether the agent answered, for each turn after which it was not speaking."""
-        valid = [each for each in self.user if not each.is_backchannel and not each.other_end]
+        valid = [segment for segment in self.user if not segment.is_backchannel and not segment.other_end]
         for turn, after in zip(valid, [*valid[1:], None], strict=False):
-            answer = next((each for each in self.agent if each.start >= turn.end), None)
+            answer = next((segment for segment in self.agent if segment.start >= turn.end), None)
             if answer is not None and (after is None or answer.start <= after.start):
                 ended = turn.start * self._seconds + (turn.end - turn.start) * self._seconds
                 yield Event("response", False, turn.end, answer.start * self._seconds - ended, answer.start)
@@ -202,13 +205,13 @@ class _Events:
         """Return whether a silent agent began to speak soon after what was not for it."""
         name = _NAMES[kind]
         last = end + self._window(f"{name}_response")
-        answer = next((each for each in self.agent if start <= each.start <= last), None)
+        answer = next((segment for segment in self.agent if start <= segment.start <= last), None)
         return Event(name, answer is not None, start if answer is None else answer.start, until=end)
 
     def _sound(self, sound: Sound) -> Iterator[Event]:
         """Yield whether the agent reacted; not if it spoke on, which is not credited."""
         name = _NAMES[sound.insert]
-        speaking = next((each for each in self.agent if each.start <= sound.start < each.end), None)
+        speaking = next((segment for segment in self.agent if segment.start <= sound.start < segment.end), None)
         if speaking is None:
             yield self._answered(sound.insert, sound.start, sound.end)
         elif (speaking.end - sound.start) * self._seconds <= WINDOWS[f"{name}_yield_window_sec"]:

@@ -59,14 +59,14 @@ def without_last_artefact(ticks: Sequence[Tick]) -> Sequence[Tick]:
 def user_segments(ticks: Sequence[Tick]) -> list[Segment]:
     """Return the segments of the user."""
     agent = [tick.agent_speaks for tick in ticks]
-    found = []
+    segments = []
     for start, end in _runs([tick.user_speaks for tick in ticks]):
         chunks = [chunk for tick in ticks[start:end] if (chunk := tick.user_chunk) is not None]
-        action, kinds = chunks[0].turn_taking_action, {_kind(each) for chunk in chunks for each in _inserts(chunk)}
+        action, kinds = chunks[0].turn_taking_action, {_kind(insert) for chunk in chunks for insert in _inserts(chunk)}
         insert = next((kind for kind in (VOCAL_TIC, NON_DIRECTED) if kind in kinds), "")
         other_end = end < len(ticks) and agent[end]
-        found.append(Segment(start, end, agent[start], other_end, action.action if action else "", insert))
-    return found
+        segments.append(Segment(start, end, agent[start], other_end, action.action if action else "", insert))
+    return segments
 
 
 def agent_segments(ticks: Sequence[Tick]) -> list[Segment]:
@@ -81,22 +81,22 @@ def out_of_turn_sounds(ticks: Sequence[Tick]) -> list[Sound]:
 
     The same one in the next tick extends it.
     """
-    found: list[Sound] = []
+    sounds: list[Sound] = []
     sounding: dict[tuple[str, str], int] = {}
     for number, tick in enumerate(ticks):
         chunk = None if tick.user_speaks else tick.user_chunk
-        inserts = dict.fromkeys((_kind(each), each.text) for each in (_inserts(chunk) if chunk else ()))
+        inserts = dict.fromkeys((_kind(insert), insert.text) for insert in (_inserts(chunk) if chunk else ()))
         now: dict[tuple[str, str], int] = {}
         for key in inserts:
             if key in sounding:
                 place = sounding[key]
-                found[place] = found[place]._replace(end=number + 1)
+                sounds[place] = sounds[place]._replace(end=number + 1)
             else:
-                place = len(found)
-                found.append(Sound(key[0], number, number + 1))
+                place = len(sounds)
+                sounds.append(Sound(key[0], number, number + 1))
             now[key] = place
         sounding = now
-    return found
+    return sounds
 
 
 def _inserts(chunk: Chunk) -> Iterator[SpeechInsert]:
@@ -111,9 +111,9 @@ def _kind(insert: SpeechInsert) -> str:
 
 def _runs(speaks: Sequence[bool]) -> Iterator[tuple[int, int]]:
     start = None
-    for number, each in enumerate([*speaks, False]):
-        if each and start is None:
+    for number, speaking in enumerate([*speaks, False]):
+        if speaking and start is None:
             start = number
-        elif not each and start is not None:
+        elif not speaking and start is not None:
             yield start, number
             start = None

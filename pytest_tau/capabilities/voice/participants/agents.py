@@ -240,8 +240,8 @@ class AgentTurns:
         if self._manners.joins_spelled:
             text = _SPELLED.sub(_joined, text)
         if self._cut and self._manners.reminder:
-            said = self._cut.split()
-            text = f'[You were interrupted after: "{" ".join(said[-_REMINDED:])}"] {text}'
+            words = self._cut.split()
+            text = f'[You were interrupted after: "{" ".join(words[-_REMINDED:])}"] {text}'
         self._turn = self._kept = self._cut = ""
         self._sound = self._kept_sound = b""
         self._interjected = False
@@ -303,9 +303,9 @@ def _joined(match: re.Match[str]) -> str:
 def manners_of(participant: object, domain_agents: Iterable[type | str]) -> Manners:
     """Return the manners of an agent of texts: its own, or those that go with what it is."""
     target = participant.target if isinstance(participant, Adapter) else participant
-    own = getattr(target, "manners", None)
-    if isinstance(own, Manners):
-        return own
+    declared = getattr(target, "manners", None)
+    if isinstance(declared, Manners):
+        return declared
     kind = type(target)
     of_domain = kind in domain_agents or f"{kind.__module__}:{kind.__qualname__}" in domain_agents
     by_rules = isinstance(target, BuiltIn) and not isinstance(target, LLMAgent)

@@ -156,7 +156,7 @@ def stored_conditions(file: Path) -> Mapping[str, Mapping[str, Any]]:
         return {}
     try:
         tasks = read_json(file)["configs"]
-        return {task: each.get("configs", each) for task, each in tasks.items()}
+        return {task: config.get("configs", config) for task, config in tasks.items()}
     except (DocumentError, OSError, KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{file}: expected {{'configs': {{TASK: …}}}}: {error}") from None
 
@@ -172,11 +172,11 @@ def conditions_of(name: str, stored: Mapping[str, Any] | None, seed: int) -> Con
     Raises:
         ConfigurationError: What is stored does not follow the format.
     """
-    found = (stored or {}).get(name)
-    if found is None:
+    known = (stored or {}).get(name)
+    if known is None:
         return sampled(name, seed)
     try:
-        return Conditions.model_validate({"complexity": name, **found})
+        return Conditions.model_validate({"complexity": name, **known})
     except ValidationError as error:
         raise ConfigurationError(f"voice conditions {name!r}: {error}") from None
 
@@ -200,7 +200,7 @@ class EffectSchedule:
 
     def __init__(self, conditions: Conditions, seed: int, tick: float) -> None:
         speech, channel = conditions.speech_effects_config, conditions.channel_effects_config
-        self._trigger, self._choice, self._drop, self._kind = (_random(seed + each) for each in (0, 2, 3, 4))
+        self._trigger, self._choice, self._drop, self._kind = (_random(seed + offset) for offset in (0, 2, 3, 4))
         self._seed, self._utterances = seed, 0
         tics, phrases = speech.enable_vocal_tics, speech.enable_non_directed_phrases
         self._tics = list(speech.vocal_tics) if tics else []

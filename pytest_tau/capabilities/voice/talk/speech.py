@@ -37,15 +37,15 @@ class Pace(NamedTuple):
 
         The chunks joined are the text. A chunk is empty while a long word or a pause goes on.
         """
-        found: list[str] = []
+        spoken: list[str] = []
         at, end = 0.0, 0.0
         for word in _WORD.findall(text) or [text]:
             position = int(at / self.tick + 1e-6)
-            found += [""] * (position + 1 - len(found))
-            found[position] += word
+            spoken += [""] * (position + 1 - len(spoken))
+            spoken[position] += word
             end = at + self._seconds(word)
             at = end + _PAUSES.get(word.rstrip()[-1:], 0.0)
-        return found + [""] * (int(end / self.tick + 1 - 1e-6) - len(found))
+        return spoken + [""] * (int(end / self.tick + 1 - 1e-6) - len(spoken))
 
     def _seconds(self, word: str) -> float:
         """Return the time of a word: one beat, or one for each letter or two of what is spelled."""

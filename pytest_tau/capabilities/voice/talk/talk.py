@@ -78,17 +78,17 @@ class Talk:
     async def run(self) -> Ending:
         """Hold the conversation to its end."""
         agent, user = self._agent, self._user
-        said: str | None = None
+        agent_speech: str | None = None
         heard = Heard(0)
         try:
             for tick in range(int(self._settings.seconds / self._settings.pace.tick)):
                 self.timeline.ticks = tick + 1
-                emitted = await user.tick(tick, said)
+                emitted = await user.tick(tick, agent_speech)
                 if emitted.stop:
                     agent.mouth.speak(tick)
                     await agent.drop_stream()
                     return user.ending
-                said = await agent.tick(heard._replace(tick=tick))
+                agent_speech = await agent.tick(heard._replace(tick=tick))
                 heard = user.arrived
                 if ending := self._conversation.limit() or agent.ending or self._conversation.cut_off():
                     await agent.drop_stream()
@@ -149,9 +149,9 @@ class AgentSide:
             self._speaks_stream = self._stream is not None
         while self._speaks_stream and mouth.runs_dry:
             await self._read_on()
-        said = mouth.speak(heard.tick)
+        speech = mouth.speak(heard.tick)
         self._record()
-        return said
+        return speech
 
     async def drop_stream(self) -> None:
         """Close the stream of which the agent speaks, if there is one."""
@@ -195,8 +195,8 @@ class AgentSide:
     def _message(self, text: str | None, calls: Sequence[ToolCall] | None = None) -> AssistantMessage:
         """Return what is said or called as a message, with the cost and the thoughts of the reply that it is of."""
         reply = self._reply
-        own = reply is not None and text and reply.text and (text in reply.text or reply.text in text)
-        if reply is None or not (calls or own):
+        is_of_reply = reply is not None and text and reply.text and (text in reply.text or reply.text in text)
+        if reply is None or not (calls or is_of_reply):
             return AssistantMessage(content=text, tool_calls=list(calls) if calls else None)
         self._reply = None
         return reply.model_copy(update={"content": text, "tool_calls": list(calls) if calls else None})
@@ -346,23 +346,23 @@ class UserSide:
             self._close(tick)
 
     def _close(self, tick: int) -> None:
-        done, self._open = self._open, None
-        assert done is not None, "an utterance goes on"
+        utterance, self._open = self._open, None
+        assert utterance is not None, "an utterance goes on"
         number = None
-        if done.reply is not None:
+        if utterance.reply is not None:
             number = len(self._conversation.messages)
-            text = " ".join(SOUNDS.sub("", done.said).split()) if done.tic else done.said
-            self._conversation.record(done.reply.model_copy(update={"content": text.strip()}))
+            text = " ".join(SOUNDS.sub("", utterance.said).split()) if utterance.tic else utterance.said
+            self._conversation.record(utterance.reply.model_copy(update={"content": text.strip()}))
         self._timeline.utterances.append(
             Utterance(
                 side="user",
-                start=done.start,
+                start=utterance.start,
                 end=tick,
-                text=done.said.strip(),
-                action=done.action,
-                rest=done.whole[len(done.said) :].strip(),
-                heard=done.heard.strip() if done.heard.strip() != done.said.strip() else "",
-                tic=done.tic,
+                text=utterance.said.strip(),
+                action=utterance.action,
+                rest=utterance.whole[len(utterance.said) :].strip(),
+                heard=utterance.heard.strip() if utterance.heard.strip() != utterance.said.strip() else "",
+                tic=utterance.tic,
                 message_idx=number,
             )
         )

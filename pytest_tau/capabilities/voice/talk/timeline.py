@@ -88,12 +88,12 @@ class Timeline(BaseModel):
 
     def as_silent_ticks(self) -> list[Tick]:
         """Return the ticks without texts, for metrics: they share what they hold."""
-        called = {each.start for each in self.calls if each.side == "agent"}
+        called = {call.start for call in self.calls if call.side == "agent"}
         agent: list[Chunk | None] = [None] * self.ticks
         user: list[Chunk | None] = [None] * self.ticks
-        for each in self.utterances:
-            lane = agent if each.side == "agent" else user
-            lane[each.start : each.end] = _chunks(each)[: self.ticks - each.start]
+        for utterance in self.utterances:
+            lane = agent if utterance.side == "agent" else user
+            lane[utterance.start : utterance.end] = _chunks(utterance)[: self.ticks - utterance.start]
         for sound in self.sounds:
             effects = SpeechEffects(speech_insert=SpeechInsert(text=sound.text, type=sound.type))
             if sound.start < self.ticks and user[sound.start] is None:
@@ -116,7 +116,7 @@ class Timeline(BaseModel):
             for at, tick in enumerate(ticks)
             for call in (*tick.agent_tool_calls, *tick.user_tool_calls)
         ]
-        utterances = sorted([*agent, *user], key=lambda each: each.end)
+        utterances = sorted([*agent, *user], key=lambda utterance: utterance.end)
         return cls(ticks=len(ticks), tick_seconds=tick_seconds, utterances=utterances, sounds=sounds, calls=calls)
 
 
@@ -150,7 +150,7 @@ def _chunks(each: Utterance) -> list[Chunk]:
 
 
 def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
-    found: list[dict[str, Any]] = []
+    utterances: list[dict[str, Any]] = []
     before: Chunk | None = None
     for at, chunk in enumerate(chunks):
         if chunk is None or not chunk.contains_speech:
@@ -158,7 +158,7 @@ def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
             continue
         if before is None:
             action, effects = chunk.turn_taking_action, chunk.speech_effects
-            found.append(
+            utterances.append(
                 {
                     "side": side,
                     "start": at,
@@ -167,7 +167,7 @@ def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
                     "tic": effects.speech_insert if effects else None,
                 }
             )
-        found[-1]["text"] += chunk.content or ""
-        found[-1]["end"] = at + 1
+        utterances[-1]["text"] += chunk.content or ""
+        utterances[-1]["end"] = at + 1
         before = chunk
-    return [Utterance(**each) for each in found]
+    return [Utterance(**fields) for fields in utterances]

@@ -96,15 +96,15 @@ class UserTurns:
         self.since_other, self.run_other = (0, self.run_other + 1) if speech else (self.since_other + 1, 0)
         if results is not None:
             self.waiting = False
-            done = await self._answer(results)
+            emitted = await self._answer(results)
         elif self.waiting:
             self.since_self += 1
-            done = Emitted()
+            emitted = Emitted()
         else:
-            done = await self._act()
-        self.waiting = self.waiting or bool(done.calls)
-        self.run_self = self.run_self + 1 if done.speech or done.calls else 0
-        return done
+            emitted = await self._act()
+        self.waiting = self.waiting or bool(emitted.calls)
+        self.run_self = self.run_self + 1 if emitted.speech or emitted.calls else 0
+        return emitted
 
     @property
     def heard(self) -> str:
@@ -113,42 +113,44 @@ class UserTurns:
 
     async def _act(self) -> Emitted:
         action, info = self._while_talking() if self.queue else await self._while_listening()
-        done = Emitted(action=action, info=info)
+        emitted = Emitted(action=action, info=info)
         if action == "keep_talking":
-            done = done._replace(text=self.queue.pop(0), speech=True)
+            emitted = emitted._replace(text=self.queue.pop(0), speech=True)
             if not self.queue:
                 self._acknowledging = self._delivering = False
         elif action == "stop_talking":
             self.queue, self._acknowledging = [], False
         elif action == "backchannel":
             self.queue, self._acknowledging = list(self._mind.backchannel()), True
-            done = done._replace(text=self.queue.pop(0), speech=True)
+            emitted = emitted._replace(text=self.queue.pop(0), speech=True)
         elif action == "generate_message":
-            said = await self._reply(None)
-            if said.calls or said.stop is not None:
-                return done._replace(calls=said.calls, text=said.stop or "", speech=not said.calls, stop=not said.calls)
-            self.queue = list(said.chunks)
+            spoken = await self._reply(None)
+            if spoken.calls or spoken.stop is not None:
+                return emitted._replace(
+                    calls=spoken.calls, text=spoken.stop or "", speech=not spoken.calls, stop=not spoken.calls
+                )
+            self.queue = list(spoken.chunks)
             if self.queue:
-                done = done._replace(text=self.queue.pop(0), speech=True)
+                emitted = emitted._replace(text=self.queue.pop(0), speech=True)
             else:
-                done = Emitted(action="wait", info="Nothing to say yet.")
-        self.since_self = 0 if done.speech else self.since_self + 1
-        return done
+                emitted = Emitted(action="wait", info="Nothing to say yet.")
+        self.since_self = 0 if emitted.speech else self.since_self + 1
+        return emitted
 
     async def _reply(self, results: Incoming | None) -> Spoken:
-        said = await self._mind.reply("" if results is not None else self.heard, results)
-        if results is None and said != Spoken():
+        spoken = await self._mind.reply("" if results is not None else self.heard, results)
+        if results is None and spoken != Spoken():
             self.buffer = []
-        return said
+        return spoken
 
     async def _answer(self, results: Incoming) -> Emitted:
         """Answer results: what is said begins in the next tick."""
-        said = await self._reply(results)
-        if said.calls:
-            return Emitted(calls=said.calls)
-        if said.stop is not None:
-            return Emitted(text=said.stop, speech=True, stop=True)
-        self.queue, self._delivering = list(said.chunks), True
+        spoken = await self._reply(results)
+        if spoken.calls:
+            return Emitted(calls=spoken.calls)
+        if spoken.stop is not None:
+            return Emitted(text=spoken.stop, speech=True, stop=True)
+        self.queue, self._delivering = list(spoken.chunks), True
         self.since_self += 1
         return Emitted()
 

@@ -99,14 +99,14 @@ class UserMind:
             self._waited += 1
             return Spoken()
         self._waited, self.tic = 0, None
-        said = await self._said(heard, results)
-        self.reply_message = said
-        if said.tool_calls:
-            return Spoken(calls=said.tool_calls)
-        self.ending = self._conversation.stop(said)
+        message = await self._said(heard, results)
+        self.reply_message = message
+        if message.tool_calls:
+            return Spoken(calls=message.tool_calls)
+        self.ending = self._conversation.stop(message)
         if self.ending is not None:
-            return Spoken(stop=said.text)
-        text, self.tic = self._effects.utterance(said.text)
+            return Spoken(stop=message.text)
+        text, self.tic = self._effects.utterance(message.text)
         return Spoken(chunks=self._pace.chunks(text))
 
     async def _said(self, heard: str, results: Incoming | None) -> UserMessage:
@@ -149,9 +149,9 @@ class UserMind:
         """Return what the model answers; anything but yes is no."""
         assert self._model is not None
         lines = [
-            f"{'AGENT' if each.role == 'assistant' else 'USER'}: {each.content}"
-            for each in self._conversation.messages
-            if each.role in ("assistant", "user") and each.content
+            f"{'AGENT' if message.role == 'assistant' else 'USER'}: {message.content}"
+            for message in self._conversation.messages
+            if message.role in ("assistant", "user") and message.content
         ]
         lines.append(f"AGENT: {heard} [still speaking]")
         request = [{"role": "user", "content": f"{question}\n\n" + "\n".join(lines[-100:])}]
