@@ -70,7 +70,7 @@ class Annotations:
         if isinstance(node, ast.Constant):
             return self._of_constant(node, module, level)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            left, right = (self.type_of(each, module, level + 1) for each in (node.left, node.right))
+            left, right = (self.type_of(side, module, level + 1) for side in (node.left, node.right))
             return typing.Union[left, right]  # noqa: UP007 - made at run time
         if isinstance(node, ast.Subscript):
             return self._of_subscript(node, module, level)
@@ -92,10 +92,10 @@ class Annotations:
         outer = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
         inner = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
         if outer == "Literal":
-            return typing.Literal[tuple(self.constant(each, module) for each in inner)]
+            return typing.Literal[tuple(self.constant(element, module) for element in inner)]
         if outer == "Annotated":
             inner = inner[:1]
-        types = [Ellipsis if _is_ellipsis(each) else self.type_of(each, module, level + 1) for each in inner]
+        types = [Ellipsis if _is_ellipsis(element) else self.type_of(element, module, level + 1) for element in inner]
         if outer == "Annotated":
             return types[0]
         if outer == "Optional":
@@ -108,12 +108,12 @@ class Annotations:
         raise UnreadableAnnotationError(f"annotation {ast.unparse(node)}")
 
     def _of_name(self, name: str, module: Module, level: int) -> Any:
-        found = self._checkout.resolve(module, name)
-        if found is None:
+        resolved = self._checkout.resolve(module, name)
+        if resolved is None:
             if name in _NAMED:
                 return _NAMED[name]
             raise UnreadableAnnotationError(f"annotation {name}")
-        home, node = found
+        home, node = resolved
         if not isinstance(node, ast.ClassDef):
             return self.type_of(node, home, level + 1)
         if id(node) not in self._classes:
@@ -121,7 +121,7 @@ class Annotations:
         return self._classes[id(node)]
 
     def _of_class(self, node: ast.ClassDef, module: Module, level: int) -> Any:
-        bases = {name_of(base) for _, each in self._checkout.ancestry(module, node) for base in each.bases}
+        bases = {name_of(base) for _, ancestor in self._checkout.ancestry(module, node) for base in ancestor.bases}
         if not any(base.endswith("Enum") for base in bases):
             return self._model(node, module, level)
         members = {
@@ -129,25 +129,25 @@ class Annotations:
             for statement in node.body
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
         }
-        made: Any = enum.Enum(node.name, members)  # type: ignore[misc] # known when it is read
-        made.__doc__ = ast.get_docstring(node) or ""  # the docstring of Enum would be a description
-        return made
+        enumeration: Any = enum.Enum(node.name, members)  # type: ignore[misc] # known when it is read
+        enumeration.__doc__ = ast.get_docstring(node) or ""  # the docstring of Enum would be a description
+        return enumeration
 
     def _model(self, node: ast.ClassDef, module: Module, level: int) -> type[BaseModel]:
         fields: dict[str, Any] = {}
         settings: dict[str, Any] = {}
-        for home, each in reversed(list(self._checkout.ancestry(module, node))):
-            settings |= self._settings(each, home)
-            for statement in each.body:
+        for home, ancestor in reversed(list(self._checkout.ancestry(module, node))):
+            settings |= self._settings(ancestor, home)
+            for statement in ancestor.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     if name != "model_config" and not name.startswith("_"):
                         kind = self.type_of(statement.annotation, home, level + 1)
                         fields[name] = (kind, self._field(statement, home))
-        made: type[BaseModel] = create_model(
+        model: type[BaseModel] = create_model(
             node.name, __config__=cast("ConfigDict", settings), __doc__=ast.get_docstring(node), **fields
         )
-        return made
+        return model
 
     def _settings(self, node: ast.ClassDef, module: Module) -> dict[str, Any]:
         """Return the settings of a model that its schema depends on."""
@@ -155,15 +155,19 @@ class Annotations:
         for statement in node.body:
             value = getattr(statement, "value", None)
             targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-            if isinstance(value, ast.Call) and "model_config" in [getattr(each, "id", None) for each in targets]:
+            if isinstance(value, ast.Call) and "model_config" in [getattr(target, "id", None) for target in targets]:
                 keywords += value.keywords
             elif isinstance(statement, ast.ClassDef) and statement.name == "Config":
                 keywords += [
-                    ast.keyword(each.targets[0].id, each.value)
-                    for each in statement.body
-                    if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+                    ast.keyword(setting.targets[0].id, setting.value)
+                    for setting in statement.body
+                    if isinstance(setting, ast.Assign) and isinstance(setting.targets[0], ast.Name)
                 ]
-        return {each.arg: self.constant(each.value, module) for each in keywords if each.arg in ("extra", "title")}
+        return {
+            keyword.arg: self.constant(keyword.value, module)
+            for keyword in keywords
+            if keyword.arg in ("extra", "title")
+        }
 
     def _field(self, statement: ast.AnnAssign, module: Module) -> Any:
         value = statement.value
@@ -171,11 +175,11 @@ class Annotations:
             return Field(...)
         if not (isinstance(value, ast.Call) and name_of(value.func) == "Field"):
             return Field(self.constant(value, module))
-        given = {each.arg: each.value for each in value.keywords if each.arg}
-        keywords = {name: self.constant(given[name], module) for name in ("description", "title") if name in given}
-        if "default_factory" in given:
-            return Field(default_factory=_FACTORIES.get(name_of(given["default_factory"]), dict), **keywords)
-        default = value.args[0] if value.args else given.get("default")
+        by_name = {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
+        keywords = {name: self.constant(by_name[name], module) for name in ("description", "title") if name in by_name}
+        if "default_factory" in by_name:
+            return Field(default_factory=_FACTORIES.get(name_of(by_name["default_factory"]), dict), **keywords)
+        default = value.args[0] if value.args else by_name.get("default")
         return Field(... if default is None or _is_ellipsis(default) else self.constant(default, module), **keywords)
 
     def constant(self, node: ast.AST, module: Module) -> Any:
@@ -191,9 +195,9 @@ class Annotations:
         if isinstance(node, ast.Call) and name_of(node.func) == "cast" and len(node.args) == 2:
             return self.constant(node.args[1], module)
         if isinstance(node, ast.Name):
-            found = self._checkout.resolve(module, node.id)
-            if found is not None:
-                return self.constant(found[1], found[0])
+            resolved = self._checkout.resolve(module, node.id)
+            if resolved is not None:
+                return self.constant(resolved[1], resolved[0])
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             members = self.type_of(node.value, module)
             if isinstance(members, type) and issubclass(members, enum.Enum) and node.attr in members.__members__:

@@ -51,8 +51,8 @@ def read_checkout(root: Path) -> Texts:
 
 def not_data(path: Path) -> str:
     """Return what is wrong with a folder that has no data, and what would be right."""
-    what = f"expected a folder with domains/<name>/ in it, got {path}"
-    return f"{what}; it is data/tau2 of a checkout of τ²-bench, and without it bundled tasks are run"
+    expectation = f"expected a folder with domains/<name>/ in it, got {path}"
+    return f"{expectation}; it is data/tau2 of a checkout of τ²-bench, and without it bundled tasks are run"
 
 
 def data_folder(root: Path) -> Path | None:
@@ -111,9 +111,9 @@ def _read(path: Path) -> str:
 
 def _user_prompts(root: Path, problems: list[str]) -> dict[PromptName, str]:
     for name in DATA_FOLDERS:
-        found = user_prompts(root / name)
-        if found is not None:
-            return found
+        prompts = user_prompts(root / name)
+        if prompts is not None:
+            return prompts
     problems.append("prompts.user: looked for user_simulator/simulation_guidelines.md and _tools.md in data/tau2")
     return {}
 
@@ -127,12 +127,12 @@ def _judge(checkout: Checkout, problems: list[str]) -> JudgeTexts | None:
 
 
 def _done(checkout: Checkout, problems: list[str]) -> ToolText | None:
-    found = find_done(checkout)
-    if found is not None:
+    definition = find_done(checkout)
+    if definition is not None:
         try:
-            return tool_text(found[1], found[0], Annotations(checkout))
+            return tool_text(definition[1], definition[0], Annotations(checkout))
         except UnreadableAnnotationError as error:
-            problems.append(f"done: {found[0].path}: {error}")
+            problems.append(f"done: {definition[0].path}: {error}")
             return None
     problems.append(f"done: looked for a function {DONE_FUNCTION}() with a docstring, in the module of LLMSoloAgent")
     return None

@@ -43,47 +43,47 @@ class MissingTextError(Exception):
 
 def read_prompts(checkout: Checkout) -> tuple[dict[PromptName, str], list[str]]:
     """Return the templates of the agents' system messages, and what was not found."""
-    found: dict[PromptName, str] = {}
+    templates: dict[PromptName, str] = {}
     problems: list[str] = []
     for name, classes in CLASSES.items():
         names = (*_registered(checkout, _ORACLE), *classes) if name == "agent_gt" else classes
         try:
-            found[name] = _system_message(checkout, names, PLACEHOLDERS[name])
+            templates[name] = _system_message(checkout, names, PLACEHOLDERS[name])
         except (MissingTextError, UnreadableTextError) as error:
             problems.append(f"prompts.{name}: {error}")
-    return found, problems
+    return templates, problems
 
 
 def _registered(checkout: Checkout, name: str) -> list[str]:
     """Return the classes that are created by a factory, or registered, under this name."""
-    found = []
+    classes = []
     for module in checkout.modules:
         for node in ast.walk(module.body):
-            if isinstance(node, ast.Call) and name in [getattr(each, "value", None) for each in node.args]:
-                target = next((each for each in node.args if isinstance(each, ast.Name)), None)
+            if isinstance(node, ast.Call) and name in [getattr(argument, "value", None) for argument in node.args]:
+                target = next((argument for argument in node.args if isinstance(argument, ast.Name)), None)
                 known = checkout.resolve(module, target.id) if target is not None else None
                 if known is not None and isinstance(known[1], ast.ClassDef):
-                    found.append(known[1].name)
+                    classes.append(known[1].name)
                 elif known is not None and isinstance(known[1], ast.FunctionDef):
-                    found += [
-                        each.func.id
-                        for each in ast.walk(known[1])
-                        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+                    classes += [
+                        call.func.id
+                        for call in ast.walk(known[1])
+                        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
                     ]
-    return found
+    return classes
 
 
 def _system_message(checkout: Checkout, classes: tuple[str, ...], expected: tuple[str, ...]) -> str:
     looked = f"looked for {_ATTRIBUTE} or a system message in a class {' or '.join(dict.fromkeys(classes))}"
     for name in classes:
-        found = checkout.find_class(name)
-        if found is None:
+        definition = checkout.find_class(name)
+        if definition is None:
             continue
-        scope = Scope(found[0], tuple(checkout.ancestry(*found)))
+        scope = Scope(definition[0], tuple(checkout.ancestry(*definition)))
         node = _content(scope)
         if node is not None:
             value = TextReader(checkout).read(*node)
-            return template_of(value, expected, f"class {name} in {found[0].path}")
+            return template_of(value, expected, f"class {name} in {definition[0].path}")
     raise MissingTextError(looked)
 
 
@@ -101,16 +101,16 @@ def _content(scope: Scope) -> tuple[ast.AST, Scope] | None:
 
 def _defines(statement: ast.stmt, name: str) -> bool:
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-    return getattr(statement, "name", None) == name or name in [getattr(each, "id", None) for each in targets]
+    return getattr(statement, "name", None) == name or name in [getattr(target, "id", None) for target in targets]
 
 
 def _messages(node: ast.AST, role: str) -> Iterator[ast.expr]:
     """Yield the contents of messages of a role: of ``SystemMessage(content=…)``, or of objects in chat format."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and name_of(each.func).lower() == f"{role}message":
-            yield from (keyword.value for keyword in each.keywords if keyword.arg == "content")
-        elif isinstance(each, ast.Dict):
-            keys = {getattr(key, "value", None): value for key, value in zip(each.keys, each.values, strict=True)}
+    for child in ast.walk(node):
+        if isinstance(child, ast.Call) and name_of(child.func).lower() == f"{role}message":
+            yield from (keyword.value for keyword in child.keywords if keyword.arg == "content")
+        elif isinstance(child, ast.Dict):
+            keys = {getattr(key, "value", None): value for key, value in zip(child.keys, child.values, strict=True)}
             if getattr(keys.get("role"), "value", None) == role and "content" in keys:
                 yield keys["content"]
 
@@ -121,7 +121,7 @@ def template_of(value: Value, expected: tuple[str, ...], place: str) -> str:
     Raises:
         UnreadableTextError: It has a value that is not expected, or lacks one that is.
     """
-    parts, found = [], set()
+    parts, placeholders = [], set()
     for part in value:
         if isinstance(part, str):
             parts.append(literal(part))
@@ -129,10 +129,10 @@ def template_of(value: Value, expected: tuple[str, ...], place: str) -> str:
         name = _placeholder(part, expected)
         if name is None:
             raise UnreadableTextError(f"{place} has a value {part.name!r}; expected {', '.join(expected)}")
-        found.add(name)
+        placeholders.add(name)
         parts.append(f"{{{{{name}}}}}")
     required = [name for name in expected if name not in STATEMENTS]
-    missing = [name for name in required if name not in found]
+    missing = [name for name in required if name not in placeholders]
     if missing:
         raise UnreadableTextError(f"{place} has no value for {', '.join(missing)}")
     return "".join(parts)
@@ -177,10 +177,10 @@ def read_judge(checkout: Checkout) -> JudgeTexts:
 def _answer_keys(function: ast.AST) -> dict[str, Any] | None:
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
-            given: Mapping[str | None, ast.expr] = {each.arg: each.value for each in node.keywords}
-            if {"met", "justification"} <= set(given):
-                met, reason = (next(_keys(given[name]), None) for name in ("met", "justification"))
-                results = next((key for each in _iterated(function) for key in _keys(each)), None)
+            arguments: Mapping[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in node.keywords}
+            if {"met", "justification"} <= set(arguments):
+                met, reason = (next(_keys(arguments[name]), None) for name in ("met", "justification"))
+                results = next((key for iterable in _iterated(function) for key in _keys(iterable)), None)
                 if met and reason and results:
                     return {"met": met, "reason": reason, "results": results}
     return None
@@ -189,17 +189,17 @@ def _answer_keys(function: ast.AST) -> dict[str, Any] | None:
 def _iterated(function: ast.AST) -> list[ast.expr]:
     """Return what the loops of a function go over, with local names replaced by what is assigned to them."""
     local = locals_of(function)
-    loops = [each.iter for each in ast.walk(function) if isinstance(each, ast.For | ast.comprehension)]
-    return [local.get(each.id, each) if isinstance(each, ast.Name) else each for each in loops]
+    loops = [loop.iter for loop in ast.walk(function) if isinstance(loop, ast.For | ast.comprehension)]
+    return [local.get(iterable.id, iterable) if isinstance(iterable, ast.Name) else iterable for iterable in loops]
 
 
 def _keys(node: ast.AST) -> Iterator[str]:
     """Yield the constant keys of ``x["key"]`` and ``x.get("key")`` in an expression."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant):
-            value = each.slice.value
-        elif isinstance(each, ast.Call) and name_of(each.func) == "get" and each.args:
-            value = getattr(each.args[0], "value", None)
+    for child in ast.walk(node):
+        if isinstance(child, ast.Subscript) and isinstance(child.slice, ast.Constant):
+            value = child.slice.value
+        elif isinstance(child, ast.Call) and name_of(child.func) == "get" and child.args:
+            value = getattr(child.args[0], "value", None)
         else:
             continue
         if isinstance(value, str):
@@ -208,8 +208,8 @@ def _keys(node: ast.AST) -> Iterator[str]:
 
 def find_done(checkout: Checkout) -> tuple[Module, ast.FunctionDef] | None:
     """Return the function that is the tool by which a solo agent ends its work."""
-    found = checkout.find_class(CLASSES["agent_solo"][0])
-    for node in ast.walk(found[0].body) if found else ():
+    definition = checkout.find_class(CLASSES["agent_solo"][0])
+    for node in ast.walk(definition[0].body) if definition else ():
         if isinstance(node, ast.FunctionDef) and node.name == DONE_FUNCTION and ast.get_docstring(node):
-            return found[0], node  # type: ignore[index]
+            return definition[0], node  # type: ignore[index]
     return None

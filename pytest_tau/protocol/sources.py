@@ -53,10 +53,10 @@ class Module:
                 module.names[node.targets[0].id] = node.value
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
                 module.names[node.target.id] = node.value
-        for each in _imports(module.body):
+        for statement in _imports(module.body):
             # Relative imports are found by the end of the path, like the others.
-            parts = tuple((each.module or "").split(".")) if each.module else ()
-            module.imports |= {alias.asname or alias.name: (parts, alias.name) for alias in each.names}
+            parts = tuple((statement.module or "").split(".")) if statement.module else ()
+            module.imports |= {alias.asname or alias.name: (parts, alias.name) for alias in statement.names}
         return module
 
     @property
@@ -100,9 +100,9 @@ class Checkout:
     def find_class(self, name: str) -> tuple[Module, ast.ClassDef] | None:
         """Return the first class of this name, with its module."""
         for module in self.modules:
-            found = module.names.get(name)
-            if isinstance(found, ast.ClassDef):
-                return module, found
+            definition = module.names.get(name)
+            if isinstance(definition, ast.ClassDef):
+                return module, definition
         return None
 
     def resolve(self, module: Module, name: str, depth: int = 8) -> tuple[Module, ast.AST] | None:
@@ -113,12 +113,12 @@ class Checkout:
             return None
         parts, original = module.imports[name]
         for other in self.modules:
-            own = other.path.with_suffix("").parts
-            own = own[:-1] if own[-1] == "__init__" else own
-            if other is not module and parts and own[-len(parts) :] == parts:
-                found = self.resolve(other, original, depth - 1)
-                if found is not None:
-                    return found
+            path_parts = other.path.with_suffix("").parts
+            path_parts = path_parts[:-1] if path_parts[-1] == "__init__" else path_parts
+            if other is not module and parts and path_parts[-len(parts) :] == parts:
+                resolved = self.resolve(other, original, depth - 1)
+                if resolved is not None:
+                    return resolved
         return None
 
     def ancestry(self, module: Module, node: ast.ClassDef, depth: int = 8) -> Iterator[tuple[Module, ast.ClassDef]]:
@@ -129,9 +129,9 @@ class Checkout:
         for base in node.bases:
             name = base.value if isinstance(base, ast.Subscript) else base
             if isinstance(name, ast.Name | ast.Attribute):
-                found = self.resolve(module, name.id if isinstance(name, ast.Name) else name.attr)
-                if found is not None and isinstance(found[1], ast.ClassDef) and found[1] is not node:
-                    yield from self.ancestry(found[0], found[1], depth - 1)
+                resolved = self.resolve(module, name.id if isinstance(name, ast.Name) else name.attr)
+                if resolved is not None and isinstance(resolved[1], ast.ClassDef) and resolved[1] is not node:
+                    yield from self.ancestry(resolved[0], resolved[1], depth - 1)
 
 
 def name_of(node: ast.AST | None) -> str:

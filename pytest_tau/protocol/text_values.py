@@ -56,11 +56,11 @@ class Scope:
 
 def locals_of(function: ast.AST) -> dict[str, ast.expr]:
     """Return the expressions that a function assigns to local names; the last one of each."""
-    found: dict[str, ast.expr] = {}
+    assigned: dict[str, ast.expr] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = node.value
-    return found
+            assigned[node.targets[0].id] = node.value
+    return assigned
 
 
 class TextReader:
@@ -91,7 +91,7 @@ class TextReader:
         return reader(node, scope, level + 1) if reader is not None else [Unknown(_last_name(node))]
 
     def _joined(self, node: ast.JoinedStr, scope: Scope, level: int) -> Value:
-        return [part for each in node.values for part in self.read(each, scope, level)]
+        return [part for piece in node.values for part in self.read(piece, scope, level)]
 
     def _sum(self, node: ast.BinOp, scope: Scope, level: int) -> Value:
         if not isinstance(node.op, ast.Add):
@@ -105,10 +105,10 @@ class TextReader:
             value = self.read(scope.local[name], Scope(scope.module, scope.owner, inner), level + 1)
             # A list or a call without a text has the name that it was assigned to.
             return [Unknown(name, value[0].form)] if len(value) == 1 and isinstance(value[0], Unknown) else value
-        found = self._checkout.resolve(scope.module, name)
-        if found is None or not isinstance(found[1], ast.expr):
+        resolved = self._checkout.resolve(scope.module, name)
+        if resolved is None or not isinstance(resolved[1], ast.expr):
             return [Unknown(name)]
-        return self.read(found[1], Scope(found[0]), level + 1)
+        return self.read(resolved[1], Scope(resolved[0]), level + 1)
 
     def _attribute(self, node: ast.Attribute, scope: Scope, level: int) -> Value:
         mine = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", *(c.name for _, c in scope.owner))
@@ -120,13 +120,13 @@ class TextReader:
         for module, owner in scope.owner:
             for statement in owner.body:
                 if isinstance(statement, ast.FunctionDef) and statement.name == name:
-                    returned = [each.value for each in ast.walk(statement) if isinstance(each, ast.Return)]
+                    returned = [child.value for child in ast.walk(statement) if isinstance(child, ast.Return)]
                     if len(returned) == 1 and returned[0] is not None:
                         return returned[0], Scope(module, scope.owner, locals_of(statement))
                     return None
                 targets = getattr(statement, "targets", [getattr(statement, "target", None)])
                 value = getattr(statement, "value", None)
-                if value is not None and name in [getattr(each, "id", None) for each in targets]:
+                if value is not None and name in [getattr(target, "id", None) for target in targets]:
                     return value, Scope(module, scope.owner)
         return None
 
@@ -134,34 +134,34 @@ class TextReader:
         name, arguments = _called(node), node.args
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name == "format" and receiver is not None:
-            found = self._formatted(node, scope, level)
+            value = self._formatted(node, scope, level)
         elif name in _TRIMMING and receiver is not None and not arguments:
-            found = _trimmed(self.read(receiver, scope, level + 1), name)
+            value = _trimmed(self.read(receiver, scope, level + 1), name)
         elif name in ("dedent", "cleandoc") and len(arguments) == 1:
-            found = _dedented(self.read(arguments[0], scope, level + 1), name)
+            value = _dedented(self.read(arguments[0], scope, level + 1), name)
         elif name in ("dumps", "join") and arguments:
-            found = [Unknown(_last_name(arguments[0]), "json" if name == "dumps" else "lines")]
+            value = [Unknown(_last_name(arguments[0]), "json" if name == "dumps" else "lines")]
         elif name == "str" and len(arguments) == 1:
-            found = self.read(arguments[0], scope, level + 1)
+            value = self.read(arguments[0], scope, level + 1)
         elif isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
-            found = self._attribute(cast("ast.Attribute", node.func), scope, level)
-            if len(found) != 1 or not isinstance(found[0], str):
-                found = [Unknown(name)]  # what it returns depends on more than this class
+            value = self._attribute(cast("ast.Attribute", node.func), scope, level)
+            if len(value) != 1 or not isinstance(value[0], str):
+                value = [Unknown(name)]  # what it returns depends on more than this class
         else:
-            found = [Unknown(_last_name(arguments[0]) if receiver is not None and arguments else name)]
-        return found
+            value = [Unknown(_last_name(arguments[0]) if receiver is not None and arguments else name)]
+        return value
 
     def _formatted(self, node: ast.Call, scope: Scope, level: int) -> Value:
         assert isinstance(node.func, ast.Attribute)
-        keywords = {each.arg: each.value for each in node.keywords if each.arg}
-        found: Value = []
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        pieces: Value = []
         position = 0
         for part in self.read(node.func.value, scope, level + 1):
             if isinstance(part, Unknown):
-                found.append(part)
+                pieces.append(part)
                 continue
             for text, name, _, _ in _fields(part, scope):
-                found.append(text)
+                pieces.append(text)
                 if name is None:
                     continue
                 key = name.split(".")[0].split("[")[0]
@@ -169,13 +169,13 @@ class TextReader:
                 position += not key
                 value = keywords.get(key) if key and not key.isdigit() else _at(node.args, number)
                 if value is None:
-                    found.append(Unknown(key))
+                    pieces.append(Unknown(key))
                     continue
                 inner = self.read(value, scope, level + 1)
                 # The keyword names the value best where the expression has no text of its own.
-                named = len(inner) == 1 and isinstance(inner[0], Unknown) and key and not key.isdigit()
-                found += [Unknown(key, inner[0].form)] if named and isinstance(inner[0], Unknown) else inner
-        return found
+                is_named = len(inner) == 1 and isinstance(inner[0], Unknown) and key and not key.isdigit()
+                pieces += [Unknown(key, inner[0].form)] if is_named and isinstance(inner[0], Unknown) else inner
+        return pieces
 
 
 def _called(node: ast.Call) -> str:

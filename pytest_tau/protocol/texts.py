@@ -173,8 +173,8 @@ class Texts(_Part):
             domain: The domain's name.
             data_name: The domain whose data it has, which is looked up second.
         """
-        found = self.hidden_tools.get(domain) or self.hidden_tools.get(data_name or "")
-        return found.model_dump(mode="json") if found else None
+        hidden = self.hidden_tools.get(domain) or self.hidden_tools.get(data_name or "")
+        return hidden.model_dump(mode="json") if hidden else None
 
     def prompt(self, name: PromptName) -> str:
         """Return the template of a prompt.
@@ -249,7 +249,7 @@ def fill(template: str, values: Mapping[str, str], where: str) -> str:
     """
     check_template(template, required=values, known=values, where=where)
     all_values = {**values, _BRACES: "{{"}
-    return _PLACEHOLDER.sub(lambda found: all_values[found[1]], template)
+    return _PLACEHOLDER.sub(lambda match: all_values[match[1]], template)
 
 
 def literal(text: str) -> str:

@@ -28,7 +28,7 @@ def read_tools(checkout: Checkout) -> tuple[dict[str, DomainTools], dict[str, Hi
     A tool is a method with a decorator such as ``@is_tool(…)``. Its domain is the name of the folder below ``domains``
     in which its module is; it is the user's if the name of its class or module has ``user`` in it.
     """
-    found: dict[str, dict[str, dict[str, ToolText]]] = {}
+    tools_by_domain: dict[str, dict[str, dict[str, ToolText]]] = {}
     hidden: dict[str, list[dict[str, Any]]] = {}
     problems: list[str] = []
     annotations = Annotations(checkout)
@@ -45,13 +45,17 @@ def read_tools(checkout: Checkout) -> tuple[dict[str, DomainTools], dict[str, Hi
             if _DISCOVERABLE in name_of(_called(decorator)).lower():
                 hidden.setdefault(str(domain), []).append(_discoverable(function, text, side, decorator))
             else:
-                sides = found.setdefault(str(domain), {"assistant": {}, "user": {}})
+                sides = tools_by_domain.setdefault(str(domain), {"assistant": {}, "user": {}})
                 sides[side].setdefault(text.name, text)
     tools = {
         name: DomainTools(assistant=list(sides["assistant"].values()), user=list(sides["user"].values()))
-        for name, sides in found.items()
+        for name, sides in tools_by_domain.items()
     }
-    return tools, {name: HiddenTools.model_validate({"tools": each}) for name, each in hidden.items()}, problems
+    return (
+        tools,
+        {name: HiddenTools.model_validate({"tools": hidden_tools}) for name, hidden_tools in hidden.items()},
+        problems,
+    )
 
 
 def _domain_of(path: Path) -> str | None:
@@ -66,8 +70,8 @@ def _tools_of(module: Module) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef, a
     for owner in module.classes:
         for node in owner.body:
             if isinstance(node, ast.FunctionDef):
-                names = {name_of(_called(each)).lower(): each for each in node.decorator_list}
-                marked = [each for name, each in names.items() if _TOOL in name]
+                names = {name_of(_called(decorator)).lower(): decorator for decorator in node.decorator_list}
+                marked = [decorator for name, decorator in names.items() if _TOOL in name]
                 if marked:
                     yield owner, node, marked[0]
 
@@ -85,7 +89,7 @@ def tool_text(function: ast.FunctionDef, module: Module, annotations: Annotation
     from docstring_parser import DocstringStyle, parse
 
     doc = parse(inspect.cleandoc(ast.get_docstring(function) or ""), style=DocstringStyle.GOOGLE)
-    described = {each.arg_name: each.description for each in doc.params}
+    described = {parameter.arg_name: parameter.description for parameter in doc.params}
     fields: dict[str, Any] = {}
     for argument, default in _parameters(function):
         value = ... if default is None else annotations.constant(default, module)
@@ -97,20 +101,20 @@ def tool_text(function: ast.FunctionDef, module: Module, annotations: Annotation
 
 
 def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
-    given = function.args
-    positional = [*given.posonlyargs, *given.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(given.defaults))
-    pairs = list(zip(positional, [*defaults, *given.defaults], strict=True))
-    pairs += list(zip(given.kwonlyargs, given.kw_defaults, strict=True))
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    pairs = list(zip(positional, [*defaults, *arguments.defaults], strict=True))
+    pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
     return [(argument, default) for argument, default in pairs if argument.arg not in ("self", "cls")]
 
 
 def _discoverable(function: ast.FunctionDef, text: ToolText, side: str, decorator: ast.AST) -> dict[str, Any]:
     """Return the texts of a tool that is found in the conversation, in the layout of τ²-bench's interface data."""
-    kinds = [name_of(each).lower() for each in getattr(decorator, "args", [])]
-    kind = next((each for each in kinds if each in ("read", "write", "think", "generic")), "read")
+    kinds = [name_of(argument).lower() for argument in getattr(decorator, "args", [])]
+    kind = next((kind for kind in kinds if kind in ("read", "write", "think", "generic")), "read")
     required, properties = text.parameters.get("required", []), text.parameters.get("properties", {})
-    shown = [
+    parameters = [
         {
             "name": name,
             "type": _type_name(schema),
@@ -129,15 +133,15 @@ def _discoverable(function: ast.FunctionDef, text: ToolText, side: str, decorato
         "kind": kind,
         "mutates_state": kind == "write",
         "description": _without_arguments(ast.get_docstring(function) or ""),
-        "parameters": shown,
+        "parameters": parameters,
         "signature": signature,
     }
 
 
 def _type_name(schema: dict[str, Any]) -> str:
     """Return the type of a parameter in a word; for one that may be none, the other type."""
-    types = [each.get("type", "any") for each in schema.get("anyOf", [schema])]
-    return next((str(each) for each in types if each != "null"), "any")
+    types = [variant.get("type", "any") for variant in schema.get("anyOf", [schema])]
+    return next((str(name) for name in types if name != "null"), "any")
 
 
 def _without_arguments(docstring: str) -> str:

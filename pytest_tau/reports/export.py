@@ -78,20 +78,20 @@ def survey(run: Run) -> dict[str, DomainContent]:
         ConfigurationError: The run has no stored conversations.
         OSError: A file cannot be opened.
     """
-    found: dict[str, DomainContent] = {}
+    contents: dict[str, DomainContent] = {}
     for trial in run.trials():
-        content = found.setdefault(trial.domain, DomainContent())
+        content = contents.setdefault(trial.domain, DomainContent())
         content.add(trial)
         content.errors += is_lost(run, trial)
-    return found
+    return contents
 
 
 def is_lost(run: Run, trial: StoredTrial) -> bool:
     """Return whether a trial of ours ended in an error that τ²-bench would count as a failure of the agent."""
     simulation = trial.simulation
-    own = bool(trial.test) or "environment_info" not in run.info
+    is_own = bool(trial.test) or "environment_info" not in run.info
     counted = simulation.termination_reason != LOST or simulation.reward_info is not None
-    return own and counted and simulation.outcome == "error"
+    return is_own and counted and simulation.outcome == "error"
 
 
 def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
@@ -133,20 +133,20 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
         domain: Only this one's.
     """
     table = csv.writer(file, lineterminator="\n")
-    columns = [each for each in with_facts(run.fact_columns) if each.exported]
-    always = {each.name for each in COLUMNS} | {named.column.name for named in columns_in(run.info)}
-    shown = {place for place, each in enumerate(columns) if each.name in always}
+    columns = [column for column in with_facts(run.fact_columns) if column.exported]
+    always = {column.name for column in COLUMNS} | {named_column.column.name for named_column in columns_in(run.info)}
+    shown_places = {place for place, column in enumerate(columns) if column.name in always}
     written = 0
     # Which columns have a value is known at the end, and the rows of a large run are not kept in memory.
     with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
         for trial in _of(run, domain):
             record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
-            row = [_text(each.cell(record, trial.simulation)) for each in columns]
-            shown.update(place for place, cell in enumerate(row) if cell)
+            row = [_text(column.cell(record, trial.simulation)) for column in columns]
+            shown_places.update(place for place, cell in enumerate(row) if cell)
             rows.write(json.dumps(row) + "\n")
             written += 1
         rows.seek(0)
-        places = sorted(shown)
+        places = sorted(shown_places)
         table.writerow(columns[place].name for place in places)
         table.writerows([row[place] for place in places] for row in map(parse_json, rows))
     return written
@@ -170,5 +170,5 @@ def _text(value: Any) -> str:
 
 def _first_seen(text: str) -> str:
     """Return the first character that is seen, in its usual width; none if no character is."""
-    first = next((each for each in text if each.isprintable() and each != " "), "")
+    first = next((character for character in text if character.isprintable() and character != " "), "")
     return unicodedata.normalize("NFKC", first)[:1]

@@ -84,8 +84,8 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     for check in (info.action_checks if info else None) or []:
         kind = check.tool_type or tool_kind(check.action.name)
         counts.actions[kind or "", check.action_match] += 1
-    found = simulation.info.others.get("auth_classification")
-    status = found.get("status") if isinstance(found, dict) else None
+    auth = simulation.info.others.get("auth_classification")
+    status = auth.get("status") if isinstance(auth, dict) else None
     counts.auth[status if status in _AUTH else "not_checked"] += 1
     review = any_review(simulation)
     if review is not None and review.done:
@@ -95,9 +95,9 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
 
 def _metrics(counts: _Counts, declared: int) -> dict[str, Any]:
     """Return the fields of ``AgentMetrics``; a value without anything to compute it from is null."""
-    results = [(len(each), sum(each)) for each in counts.tasks.values()]
+    results = [(len(verdicts), sum(verdicts)) for verdicts in counts.tasks.values()]
     most = min([declared, *(ran for ran, _ in results)]) if results else 0
-    found: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "avg_reward": fmean(counts.rewards) if counts.rewards else None,
         "pass_hat_ks": {str(k): pass_hat_k(results, k) for k in range(1, most + 1)},
         "avg_agent_cost": fmean(counts.costs) if counts.costs else None,
@@ -107,34 +107,36 @@ def _metrics(counts: _Counts, declared: int) -> dict[str, Any]:
     }
     for kind in ("read", "write"):
         matched = counts.actions[kind, True]
-        found[f"total_{kind}_actions"] = matched + counts.actions[kind, False]
-        found[f"correct_{kind}_actions"] = matched
+        metrics[f"total_{kind}_actions"] = matched + counts.actions[kind, False]
+        metrics[f"correct_{kind}_actions"] = matched
     names = {True: "db_match_count", False: "db_mismatch_count", None: "db_not_checked"}
-    found |= {name: counts.databases[value] for value, name in names.items()}
-    found |= {f"auth_{status}": counts.auth[status] for status in (*_AUTH, "not_checked")}
-    found |= {f"termination_{name}": counts.endings[name] for name in ("user_stop", "agent_stop", "max_steps", "error")}
-    found["termination_infrastructure_error"] = counts.lost
-    return found | _of_reviews(counts)
+    metrics |= {name: counts.databases[value] for value, name in names.items()}
+    metrics |= {f"auth_{status}": counts.auth[status] for status in (*_AUTH, "not_checked")}
+    metrics |= {
+        f"termination_{name}": counts.endings[name] for name in ("user_stop", "agent_stop", "max_steps", "error")
+    }
+    metrics["termination_infrastructure_error"] = counts.lost
+    return metrics | _of_reviews(counts)
 
 
 def _of_reviews(counts: _Counts) -> dict[str, Any]:
     """Return the numbers of errors that reviews have found. Reviews that are not done are in none but the last."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for side in ("agent", "user"):
         errors = [error for review in counts.reviews for error in review.of_side(side)]
-        found[f"{side}_errors_by_severity"] = dict(Counter(str(error.severity or "unknown") for error in errors))
+        numbers[f"{side}_errors_by_severity"] = dict(Counter(str(error.severity or "unknown") for error in errors))
         tags: dict[str, Counter[str]] = defaultdict(Counter)
         for error in errors:
             for tag in error.error_tags:
                 tags[tag][error.severity or "unknown"] += 1
-        found[f"{side}_error_tags_by_severity"] = {tag: dict(severities) for tag, severities in tags.items()}
-        found[f"sims_by_max_{side}_severity"] = dict(Counter(_worst(review, side) for review in counts.reviews))
-    found["sims_by_first_critical_source"] = dict(Counter(review.first_critical for review in counts.reviews))
-    return found | {"pytest_tau": {"reviews": len(counts.reviews), "reviews_without_result": counts.reviewed_in_vain}}
+        numbers[f"{side}_error_tags_by_severity"] = {tag: dict(severities) for tag, severities in tags.items()}
+        numbers[f"sims_by_max_{side}_severity"] = dict(Counter(_worst(review, side) for review in counts.reviews))
+    numbers["sims_by_first_critical_source"] = dict(Counter(review.first_critical for review in counts.reviews))
+    return numbers | {"pytest_tau": {"reviews": len(counts.reviews), "reviews_without_result": counts.reviewed_in_vain}}
 
 
 def _worst(review: Review, side: str) -> str:
     """Return the worst severity of a side's errors; of two critical kinds, that of the later error."""
-    found = [str(error.severity) for error in review.of_side(side) if error.severity]
-    critical = [severity for severity in found if severity.startswith("critical")]
-    return (critical or found or ["none"])[-1]
+    severities = [str(error.severity) for error in review.of_side(side) if error.severity]
+    critical = [severity for severity in severities if severity.startswith("critical")]
+    return (critical or severities or ["none"])[-1]

@@ -142,18 +142,18 @@ def _write_head(run: Run, file: IO[str], domain: str, content: DomainContent, in
 
 
 def _header(run: Run, info: dict[str, Any], content: DomainContent, options: Tau2Options) -> dict[str, Any]:
-    found = complete_info(info, content.trials, run.kind)
+    header = complete_info(info, content.trials, run.kind)
     if options.trim:
-        found.pop(OWN, None)
-    return found
+        header.pop(OWN, None)
+    return header
 
 
 def tau2_task(task: Task, domain: str) -> dict[str, Any]:
     """Return a task in τ²-bench's format, without what this package adds to it."""
-    found = task.model_dump(mode="json", exclude=_EXTENSIONS, serialize_as_any=True)
-    if found["annotations"] is None:
-        del found["annotations"]
-    return complete_task(found, domain)
+    document = task.model_dump(mode="json", exclude=_EXTENSIONS, serialize_as_any=True)
+    if document["annotations"] is None:
+        del document["annotations"]
+    return complete_task(document, domain)
 
 
 def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = False) -> dict[str, Any]:
@@ -167,15 +167,15 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
     simulation = trial.simulation
     verdict = tau2_reward(simulation.reward_info, simulation.task_id) if simulation.reward_info else None
     times, unknown = times_of(simulation)
-    own = _own(trial) | ({"unknown": unknown} if unknown else {})
+    own_fields = _own(trial) | ({"unknown": unknown} if unknown else {})
     reason = tau2_reason(simulation.termination_reason)
     if lost:
-        own |= {"reward_info": verdict}
+        own_fields |= {"reward_info": verdict}
     if lost or reason != simulation.termination_reason:
-        own |= {"termination_reason": simulation.termination_reason}
+        own_fields |= {"termination_reason": simulation.termination_reason}
     safe_id = file_name_of(simulation.id)  # which is the name of a file as well
-    own |= {"id": simulation.id} if safe_id != simulation.id else {}
-    found = {
+    own_fields |= {"id": simulation.id} if safe_id != simulation.id else {}
+    document = {
         "id": safe_id,
         "task_id": simulation.task_id,
         **times,
@@ -183,43 +183,43 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
         "reward_info": None if lost else verdict,
-        "messages": None if simulation.duplex else [_message(*each) for each in enumerate(simulation.messages)],
+        "messages": None if simulation.duplex else [_message(*numbered) for numbered in enumerate(simulation.messages)],
         "trial": simulation.trial,
         "seed": simulation.seed,
         "mode": simulation.mode,
         **(simulation.duplex or {}),
         **_reviews(simulation),
-        "info": _with_own(simulation.info.as_info(), own),
+        "info": _with_own(simulation.info.as_info(), own_fields),
     }
-    return trimmed(found) if trim else found
+    return trimmed(document) if trim else document
 
 
 def _reviews(simulation: Simulation) -> dict[str, Any]:
     """Return the reviews of a simulation in τ²-bench's fields; only those that are done."""
     reviews = {name: review_of(simulation, mode) for mode, name in REVIEW_KEYS.items()}
-    found = {name: tau2_review(review) for name, review in reviews.items() if review is not None}
-    return {name: review for name, review in found.items() if review is not None}
+    converted = {name: tau2_review(review) for name, review in reviews.items() if review is not None}
+    return {name: review for name, review in converted.items() if review is not None}
 
 
 def trimmed(simulation: dict[str, Any]) -> dict[str, Any]:
     """Return a simulation without ``pytest_tau``, and without ``actor`` and ``raw_data`` of its messages."""
-    found = {**simulation, "info": _without_own(simulation["info"])}
+    document = {**simulation, "info": _without_own(simulation["info"])}
     if (verdict := simulation["reward_info"]) is not None:
-        found["reward_info"] = {**verdict, "info": _without_own(verdict["info"])}
+        document["reward_info"] = {**verdict, "info": _without_own(verdict["info"])}
     for name in ("messages", "ticks"):
         if simulation.get(name):
-            found[name] = _without_raw(simulation[name])
-    return found
+            document[name] = _without_raw(simulation[name])
+    return document
 
 
 def _without_raw(value: Any) -> Any:
     """Return messages, ticks or their chunks without ``actor`` and ``raw_data``."""
     if isinstance(value, list):
-        return [_without_raw(each) for each in value]
+        return [_without_raw(element) for element in value]
     if not isinstance(value, dict):
         return value
     chunks = {name: _without_raw(value[name]) for name in ("agent_chunk", "user_chunk") if name in value}
-    return {name: each for name, each in value.items() if name not in ("actor", "raw_data")} | chunks
+    return {name: inner for name, inner in value.items() if name not in ("actor", "raw_data")} | chunks
 
 
 def _without_own(info: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -291,7 +291,7 @@ def _timestamp(run: Run, content: DomainContent) -> str:
 def _own(trial: StoredTrial) -> dict[str, Any]:
     """Return the fields of a simulation that τ²-bench's format lacks, if they are not empty."""
     simulation = trial.simulation
-    found = {
+    fields = {
         "test": trial.test,
         "stop_token": simulation.stop_token,
         "error": simulation.error,
@@ -299,7 +299,7 @@ def _own(trial: StoredTrial) -> dict[str, Any]:
         "replay_differences": simulation.replay_differences,
         "conditions": simulation.conditions,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _with_own(info: dict[str, Any] | None, own: dict[str, Any]) -> dict[str, Any] | None:
@@ -313,24 +313,24 @@ def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:
         ConfigurationError: It has a component that the format lacks.
     """
     _check_components(info.reward_basis or (), task_id)
-    found = info.model_dump(mode="json")
-    aside = {name: found.pop(name, None) for name in ("custom_checks", "db_diff", "partial", "outcome")}
-    own = {name: value for name, value in aside.items() if value is not None}
-    errors = {number: check.pop("error") for number, check in enumerate(found["env_assertions"] or [])}
+    document = info.model_dump(mode="json")
+    aside = {name: document.pop(name, None) for name in ("custom_checks", "db_diff", "partial", "outcome")}
+    own_fields = {name: value for name, value in aside.items() if value is not None}
+    errors = {number: check.pop("error") for number, check in enumerate(document["env_assertions"] or [])}
     raised = {str(number): error for number, error in errors.items() if error}
-    own |= {"env_assertion_errors": raised} if raised else {}
-    found["info"] = _with_own(found["info"], own)
-    return found
+    own_fields |= {"env_assertion_errors": raised} if raised else {}
+    document["info"] = _with_own(document["info"], own_fields)
+    return document
 
 
 def _message(number: int, message: Message) -> dict[str, Any]:
-    found = message.model_dump(mode="json")
-    if found["turn_idx"] is None:
-        found["turn_idx"] = number
-    for call in found.get("tool_calls") or ():
+    document = message.model_dump(mode="json")
+    if document["turn_idx"] is None:
+        document["turn_idx"] = number
+    for call in document.get("tool_calls") or ():
         # Without it the call would be another one. It is rare.
         if call["malformed"] is None:
             del call["malformed"]
     if isinstance(message, ToolMessage):
-        return found
-    return {"role": found.pop("role"), "content": found.pop("content"), **found}
+        return document
+    return {"role": document.pop("role"), "content": document.pop("content"), **document}

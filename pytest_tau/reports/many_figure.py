@@ -80,8 +80,8 @@ def draw_figure(many: ManyRuns, path: Path) -> None:
 
 def _label(name: str) -> str:
     """Return the name of a run for matplotlib, to which a dollar begins a formula and a first underscore hides it."""
-    shown = one_line(name, _LONGEST).replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown
+    line = one_line(name, _LONGEST).replace("$", r"\$")
+    return f" {line}" if line.startswith("_") else line
 
 
 def _draw_panel(panel: Any, domain: str, runs: Sequence[tuple[str, Sequence[Rate]]]) -> None:

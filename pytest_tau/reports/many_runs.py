@@ -55,15 +55,15 @@ def tables(many: ManyRuns) -> list[Table]:
     costs = any(row.cost is not None for row in many.rows)
     head = ("run", "trials", "errors", "pass^1", "95 % interval", *domains, *(["cost"] if costs else []))
     rows = [_run_cells(row, domains, costs=costs) for row in many.rows]
-    found = [Table("Runs", head, rows, [""] * len(rows))]
+    sections = [Table("Runs", head, rows, [""] * len(rows))]
     if powers := sorted({rate.k for row in many.rows for rate in first_and_last(row.rates)} - {1}):
         cells = [_power_cells(row, powers) for row in many.rows]
-        found.append(Table("pass^k", ("run", *(f"pass^{k}" for k in powers)), cells, [""] * len(cells)))
+        sections.append(Table("pass^k", ("run", *(f"pass^{k}" for k in powers)), cells, [""] * len(cells)))
     if many.contrasts:
         head = ("run", "against", "change", "95 % interval", "p", "p (Holm)", "worse", "better", "result")
-        cells = [_contrast_cells(many, each) for each in many.contrasts]
-        found.append(Table("Differences", head, cells, [_kind(each) for each in many.contrasts]))
-    return found
+        cells = [_contrast_cells(many, contrast) for contrast in many.contrasts]
+        sections.append(Table("Differences", head, cells, [_kind(contrast) for contrast in many.contrasts]))
+    return sections
 
 
 def many_text(many: ManyRuns, width: int) -> list[str]:

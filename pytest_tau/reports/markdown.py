@@ -120,7 +120,9 @@ def markdown(
     lines = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
     pages = ["\n".join(["### Gates and baseline", "", *lines])] if lines else []
     known = installed() if capabilities is None else capabilities
-    pages += [_domain(each, [task for task in failing if task.domain == each.name], known) for each in summaries]
+    pages += [
+        _domain(summary, [task for task in failing if task.domain == summary.name], known) for summary in summaries
+    ]
     return "\n\n".join(pages) + "\n"
 
 
@@ -170,13 +172,13 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
     if scores.mean_reward is not None:
         rows.append(["mean reward", f"{scores.mean_reward:.3f}"])
     facts = [("errors", summary.faults), ("ended by", summary.endings), ("not met", summary.unmet)]
-    rows += [[label, ", ".join(frequencies(found, _MOST_REASONS))] for label, found in facts if found]
+    rows += [[label, ", ".join(frequencies(counted, _MOST_REASONS))] for label, counted in facts if counted]
     if summary.stats:
         rows.append(["a trial", ", ".join(format_stats(summary.stats, summary.usage, scores.trials))])
     if summary.usage:
         rows.append(["models", ", ".join(format_usage(summary.usage))])
         rows += [["not in the costs", unseen_line(summary.unseen)]] if summary.unseen else []
-    records = [record for found in summary.records.values() for record in found]
+    records = [record for variant_records in summary.records.values() for record in variant_records]
     rows += [[*line] for line in summary_lines(capabilities, records)]
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
@@ -229,8 +231,8 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 def escaped(text: str) -> str:
     """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
-    line = _SPECIAL.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
-    html = "".join(_HTML.get(each, each) for each in line)
+    line = _SPECIAL.sub(lambda match: f"\\{match[0]}", visible(" ".join(text.split())))
+    html = "".join(_HTML.get(character, character) for character in line)
     return _REFERENCE.sub(r"\g<0>&ZeroWidthSpace;", html)  # a space without width; a backslash is gone by then
 
 
@@ -244,9 +246,9 @@ def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path
 
     Source: GitHub Actions, workflow commands: ``::error file=…,title=…::…``.
     """
-    shown = failing if len(failing) <= _MOST_ANNOTATIONS else failing[: _MOST_ANNOTATIONS - 1]
-    lines = [_annotation(task, root, workspace) for task in shown]
-    left = len(failing) - len(shown)
+    annotated = failing if len(failing) <= _MOST_ANNOTATIONS else failing[: _MOST_ANNOTATIONS - 1]
+    lines = [_annotation(task, root, workspace) for task in annotated]
+    left = len(failing) - len(annotated)
     return [*lines, *([f"::error title=pytest-tau::and {plural(left, 'more failing task')}"] if left else [])]
 
 

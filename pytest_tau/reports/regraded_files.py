@@ -114,9 +114,11 @@ def _rewrite_file(source: Path, target: Path, fresh: Mapping[str, Fresh], name: 
             packed = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
         text: IO[str] = files.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline=""))
         document = {piece.key: piece.value for piece in pieces(source) if piece.position is None and not piece.problem}
-        whole = entry_name(name, document)
-        if ("messages" in document or "traj" in document) and whole in fresh:  # one simulation over several lines
-            text.write(json.dumps(_updated(document, fresh[whole]), indent=2) + "\n")
+        single_entry = entry_name(name, document)
+        if (
+            "messages" in document or "traj" in document
+        ) and single_entry in fresh:  # one simulation over several lines
+            text.write(json.dumps(_updated(document, fresh[single_entry]), indent=2) + "\n")
         else:
             text.writelines(_spliced(source, fresh, name))
 
@@ -141,9 +143,9 @@ def _updated(entry: dict[str, Any], fresh: Fresh) -> dict[str, Any]:
     info = updated.get("info")
     if info is not None and not isinstance(info, dict):
         return updated
-    kept = {key: value for key, value in (info or {}).items() if key != "blame"}
-    found = kept | (Notes(blame=fresh.blame).as_info() or {})
-    return {**updated, "info": found} if found or "info" in updated else updated
+    other_notes = {key: value for key, value in (info or {}).items() if key != "blame"}
+    notes = other_notes | (Notes(blame=fresh.blame).as_info() or {})
+    return {**updated, "info": notes} if notes or "info" in updated else updated
 
 
 def _with_verdict(entry: dict[str, Any], verdict: RewardInfo) -> dict[str, Any]:
@@ -160,15 +162,15 @@ def _updated_tau1(entry: dict[str, Any], verdict: RewardInfo) -> dict[str, Any]:
     stored = info.get("reward_info") if isinstance(info, dict) else None
     if not isinstance(info, dict) or not isinstance(stored, dict):
         return updated  # it was cut off, which nothing else in the file says
-    kept: Any = stored.get("info")
+    stored_info: Any = stored.get("info")
     checks = {
-        name: kept[name]
-        for name in (kept if isinstance(kept, dict) else ())
+        name: stored_info[name]
+        for name in (stored_info if isinstance(stored_info, dict) else ())
         if name not in ("r_actions", "r_outputs", "outputs")
     }
-    match, said = verdict.db_check is None or verdict.db_check.db_match, verdict.communicate_checks or []
-    if match and said:
-        outputs = {check.info: check.met for check in said}
+    match, communicated = verdict.db_check is None or verdict.db_check.db_match, verdict.communicate_checks or []
+    if match and communicated:
+        outputs = {check.info: check.met for check in communicated}
         checks |= {"r_outputs": float(all(outputs.values())), "outputs": outputs}
     else:
         checks["r_actions"] = float(match)
@@ -184,13 +186,13 @@ def targets(paths: list[tuple[Path, Path]]) -> dict[Path, Path]:
     Raises:
         ConfigurationError: Two inputs would be written to the same path, or one over an input.
     """
-    found: dict[Path, Path] = {}
+    target_of: dict[Path, Path] = {}
     inputs = {source.resolve(): source for source, _ in paths}
     for source, target in paths:
         if target.resolve() in inputs:
             raise ConfigurationError(f"{target} is an input; give another folder for the output")
-        twin = next((each for each, path in found.items() if path == target and each != source), None)
+        twin = next((other for other, path in target_of.items() if path == target and other != source), None)
         if twin is not None:
             raise ConfigurationError(f"{twin} and {source} would both be written to {target}; regrade them one by one")
-        found[source] = target
-    return found
+        target_of[source] = target
+    return target_of

@@ -49,14 +49,14 @@ def complete_info(info: dict[str, Any], trials: int, kind: str = "") -> dict[str
         kind: The kind of file that the run was read from, as ``ResultFile`` names it.
     """
     steps, errors = _LIMITS.get(kind, _USUAL_LIMITS)
-    found = copy.deepcopy(info)
+    header = copy.deepcopy(info)
     unknown: list[str] = []
 
     def fill(part: str, name: str, value: Any) -> None:
-        inside = found
+        inside = header
         if part:
-            given = found.get(part)
-            inside = found[part] = given if isinstance(given, dict) else {}
+            existing = header.get(part)
+            inside = header[part] = existing if isinstance(existing, dict) else {}
         if inside.get(name) is None:
             inside[name] = value
             unknown.append(f"{part}.{name}" if part else name)
@@ -69,8 +69,8 @@ def complete_info(info: dict[str, Any], trials: int, kind: str = "") -> dict[str
     fill("agent_info", "implementation", UNKNOWN)
     fill("environment_info", "policy", "")
     if unknown:
-        found[OWN] = {**(found.get(OWN) or {}), "unknown": unknown}
-    return found
+        header[OWN] = {**(header.get(OWN) or {}), "unknown": unknown}
+    return header
 
 
 def complete_task(task: dict[str, Any], domain: str) -> dict[str, Any]:
@@ -125,12 +125,12 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
     policy = _policy(info, domain, domains)
     persona = settings.get("user_persona")
     drawn = isinstance(persona, dict) and any(isinstance(value, dict) for value in persona.values())
-    own = {
+    own_fields = {
         "comparability": info.get("comparability"),
         "policy_hash": recorded if policy is None else None,
         "user_persona": persona if drawn else None,  # there, it has one value for each key
     }
-    own = {name: value for name, value in own.items() if value}
+    own_fields = {name: value for name, value in own_fields.items() if value}
     return {
         "git_commit": info.get("commit"),
         "num_trials": content.trials,
@@ -147,7 +147,7 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
         **dict.fromkeys(_UNKNOWN),
         "retrieval_config": content.retrieval,
         "retrieval_config_kwargs": (settings.get("agent_retrieval_args") or None) if content.retrieval else None,
-        **({OWN: own} if own else {}),
+        **({OWN: own_fields} if own_fields else {}),
     }
 
 
@@ -182,11 +182,11 @@ def _policy(info: dict[str, Any], domain: str, domains: DomainSource | None) -> 
 
 def _guidelines(info: dict[str, Any], domain: str, domains: DomainSource | None) -> str | None:
     """Return the template of the system message of the user's model, which the run has recorded."""
-    found: dict[str, str] = info.get("user_prompts") or {}
+    prompts: dict[str, str] = info.get("user_prompts") or {}
     has_tools = False
-    if domains is not None and "user_tools" in found:
+    if domains is not None and "user_tools" in prompts:
         try:
             has_tools = domains.load(domain).spec.user_tools is not None
         except TauError:
             has_tools = False
-    return found.get("user_tools" if has_tools else "user")
+    return prompts.get("user_tools" if has_tools else "user")

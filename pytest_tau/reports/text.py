@@ -48,8 +48,8 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80)
     """
     if verbosity < 0:
         return []
-    shown = _details(summary, everything=verbosity > 0)
-    lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
+    details = _details(summary, everything=verbosity > 0)
+    lines = [line for label, parts in details for line in _laid_out(label, parts, width)]
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
     return lines
@@ -75,11 +75,11 @@ def capability_lines(
         brief: Whether only findings are shown of the capabilities whose details are not.
     """
     lines, before = list[str](), ""
-    found = summary_lines(capabilities, records, asked=asked, everything=everything, terminal=True, brief=brief)
-    for label, text in found:
-        shown = label if label != before else ""
+    pairs = summary_lines(capabilities, records, asked=asked, everything=everything, terminal=True, brief=brief)
+    for label, text in pairs:
+        shown_label = label if label != before else ""
         nested = text.startswith(" ")
-        lines += [f"  {'':<{_LABEL}}{text}"] if nested else _laid_out(shown, text.split(", "), width)
+        lines += [f"  {'':<{_LABEL}}{text}"] if nested else _laid_out(shown_label, text.split(", "), width)
         before = label
     return lines
 
@@ -111,7 +111,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
     mean = scores.mean_reward
     unlike_rate = mean is not None and (everything or (many and not _is_rate(mean, scores.rates)))
     with_errors = [*_plain_rates(scores.with_errors), "errors counted as failures"] if scores.with_errors else []
-    found = [
+    details = [
         ("95 % interval", wide, _intervals(scores.rates)),
         ("with errors", everything, with_errors),
         (
@@ -129,7 +129,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ("models", everything, format_usage(usage) if usage else []),
         ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]
-    return [(label, parts) for label, wanted, parts in found if wanted and parts]
+    return [(label, parts) for label, is_shown, parts in details if is_shown and parts]
 
 
 def format_floor(floor: Floor, scores: Scores) -> str:
@@ -141,7 +141,9 @@ def format_floor(floor: Floor, scores: Scores) -> str:
 
 def format_stats(stats: TrialStats, usage: ModelUsage | None, trials: int) -> list[str]:
     """Return what a trial took on average, in parts: ``4.5 turns``, ``3.0 calls (0.2 failed)``."""
-    parts = [_format_mean(each, stats.means) for each in COLUMNS if each.name in stats.means and not each.part_of]
+    parts = [
+        _format_mean(column, stats.means) for column in COLUMNS if column.name in stats.means and not column.part_of
+    ]
     if usage is not None:
         parts.append(f"{(usage.prompt_tokens + usage.completion_tokens) / trials:,.0f} tokens")
         if usage.unpriced_calls < usage.calls:
@@ -152,8 +154,8 @@ def format_stats(stats: TrialStats, usage: ModelUsage | None, trials: int) -> li
 
 
 def _format_mean(column: Column, means: Mapping[str, float]) -> str:
-    parts = [each for each in COLUMNS if each.part_of == column.name and means[each.name]]
-    inside = ", ".join(f"{means[each.name]:.1f} {each.unit}" for each in parts)
+    parts = [part for part in COLUMNS if part.part_of == column.name and means[part.name]]
+    inside = ", ".join(f"{means[part.name]:.1f} {part.unit}" for part in parts)
     return f"{means[column.name]:.1f} {column.unit}s" + (f" ({inside})" if inside else "")
 
 
@@ -169,9 +171,9 @@ def format_usage(usage: ModelUsage) -> list[str]:
 
 def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
     """Return names with their frequencies: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
-    shown = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
-    left = len(found) - len(shown)
-    return [*shown, f"{left} more"] if left else shown
+    texts = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
+    left = len(found) - len(texts)
+    return [*texts, f"{left} more"] if left else texts
 
 
 def _intervals(rates: Sequence[Rate]) -> list[str]:

@@ -50,7 +50,7 @@ def note_baseline(run: Path, baseline: Path) -> None:
     if (run / MANIFEST).is_file() and has_simulations(run):
         with contextlib.suppress(OSError):
             atomic_write(
-                run / BLESSED, "".join(f"{each}\n" for each in sorted({*_noted(run), str(baseline.resolve())}))
+                run / BLESSED, "".join(f"{path}\n" for path in sorted({*_noted(run), str(baseline.resolve())}))
             )
 
 
@@ -62,7 +62,7 @@ def why_kept(run: Path) -> str:
         return "of another program"
     if (run / LOCK).exists():
         return "under way or killed"
-    return "blessed" if any(_is_made_of(Path(each), run.name) for each in _noted(run)) else ""
+    return "blessed" if any(_is_made_of(Path(path), run.name) for path in _noted(run)) else ""
 
 
 def _noted(run: Path) -> list[str]:

@@ -109,9 +109,9 @@ def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     Raises:
         OSError: The store cannot be read, or the folder cannot be written.
     """
-    wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
-    _download_runs(store, [*wanted, PLAN, LATER_FACTS], target)
-    return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
+    needed = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
+    _download_runs(store, [*needed, PLAN, LATER_FACTS], target)
+    return [target / part for part in sorted({name.partition("/")[0] for name in needed})]
 
 
 def fetch_runs(store: Store, names: Iterable[str], target: Path) -> list[Path]:
@@ -125,8 +125,8 @@ def fetch_runs(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     Raises:
         OSError: The store cannot be read, or the folder cannot be written.
     """
-    wanted = [name for name in names if _is_of_run(name.rpartition("/")[2]) or name.rpartition("/")[2] == PLAN]
-    _download_runs(store, wanted, target)
+    needed = [name for name in names if _is_of_run(name.rpartition("/")[2]) or name.rpartition("/")[2] == PLAN]
+    _download_runs(store, needed, target)
     return sorted({file.parent for file in target.rglob(SIMULATION_FILES)})
 
 
@@ -184,8 +184,8 @@ def _fetched(url: str, below: str) -> tuple[Store, Path]:
 
 def _marked(names: Iterable[str]) -> set[str]:
     """Return the folders of runs, of the names of all objects; a part of a run is in a folder of its own below them."""
-    found = (name.split("/") for name in names if name.count("/") == 1)
-    return {folder for folder, file in found if file == PLAN or _is_result(file)}
+    split_names = (name.split("/") for name in names if name.count("/") == 1)
+    return {folder for folder, file in split_names if file == PLAN or _is_result(file)}
 
 
 def _latest_last(store: Store, runs: Iterable[str]) -> list[str]:
@@ -193,8 +193,8 @@ def _latest_last(store: Store, runs: Iterable[str]) -> list[str]:
     started = dict.fromkeys(sorted(runs), "")
     for name, content in store.read([f"{run}/{file}" for run in started for file in (PLAN, MANIFEST)]):
         with contextlib.suppress(ValueError, AttributeError):
-            found = parse_json(content)
-            started[name.partition("/")[0]] = str(found.get("manifest", found).get("started", ""))
+            document = parse_json(content)
+            started[name.partition("/")[0]] = str(document.get("manifest", document).get("started", ""))
     return sorted(started, key=lambda run: (started[run], run))
 
 
@@ -207,14 +207,14 @@ def _joined(store: Store, names: list[str], folder: Path) -> Path:
     from .join import JoinedRuns, joined_parts, run_files
     from .later import join_facts
 
-    found = fetch_parts(store, names, temporary_folder())
-    if not (parts := [*filter(has_simulations, found)]):
+    folders = fetch_parts(store, names, temporary_folder())
+    if not (parts := [*filter(has_simulations, folders)]):
         raise ConfigurationError(f"{store.shown}: no trial is stored yet")
     if len(parts) == 1:
         join_facts([parts[0], parts[0].parent], parts[0])
         return Path(shutil.move(parts[0], folder))
     joined = JoinedRuns.of(run_files(parts), which="first")
-    joining = joined_parts(joined, found)
+    joining = joined_parts(joined, folders)
     if different := joining.different():
         remedy = "tau merge URL --allow-mixed -o DIR joins them nevertheless"
         raise ConfigurationError(f"{store.shown}: its parts do not belong together: {different[0]}; {remedy}")
@@ -234,7 +234,7 @@ def write_joined(joined: JoinedRuns, parts: JoinedParts, folder: Path) -> bool:
     joined.write(folder / SIMULATIONS)
     folders = dict.fromkeys(file.parent for file in joined.files)
     # Those of all parts of a run are next to its plan.
-    wholes = dict.fromkeys(each.parent for each in folders if (each.parent / PLAN).is_file())
+    wholes = dict.fromkeys(joined_folder.parent for joined_folder in folders if (joined_folder.parent / PLAN).is_file())
     join_facts([*folders, *wholes], folder)
     manifest = parts.manifest()
     if manifest is not None:

@@ -50,15 +50,19 @@ def domain_hashes(domain: Domain, settings: SimulationSettings) -> dict[str, str
 
 def prompt_hashes(settings: SimulationSettings) -> dict[str, str]:
     """Return the fingerprints of the prompts that were given for the run, by side."""
-    given = {side: [one.prompt, one.tools_prompt] for side, one in settings.prompting.items() if one.prompt}
-    found = {str(side): digest(json.dumps(texts)) for side, texts in given.items()}
+    prompts = {
+        side: [prompting.prompt, prompting.tools_prompt]
+        for side, prompting in settings.prompting.items()
+        if prompting.prompt
+    }
+    fingerprints = {str(side): digest(json.dumps(texts)) for side, texts in prompts.items()}
     texts = settings.protocol.texts
-    return found | ({"texts": texts.fingerprint} if texts is not None else {})
+    return fingerprints | ({"texts": texts.fingerprint} if texts is not None else {})
 
 
 def grader(evaluation: Evaluation) -> str:
     """Return the number of the grading rules, and the fingerprint of the profile and of the names of evaluators."""
-    names = sorted(each.name for each in evaluation.evaluators)
+    names = sorted(evaluator.name for evaluator in evaluation.evaluators)
     return f"{GRADING_RULES}-{digest(chr(0).join([repr(evaluation.grading), *names]))}"
 
 
@@ -79,11 +83,11 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
             parts[domain.name] = domain_parts(domain, settings)
         known = tasks.setdefault(domain.name, {})
         known[task.id] = join_hashes(known.get(task.id, ""), task_hash(task))
-    found: dict[str, Any] = {"grader": grader(settings.evaluation), "domains": domains, "tasks": tasks}
+    fingerprints: dict[str, Any] = {"grader": grader(settings.evaluation), "domains": domains, "tasks": tasks}
     if parts:
-        found["parts"] = parts
+        fingerprints["parts"] = parts
     prompts = prompt_hashes(settings)
-    return found | ({"prompts": prompts} if prompts else {})
+    return fingerprints | ({"prompts": prompts} if prompts else {})
 
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
@@ -114,16 +118,16 @@ def domain_parts(domain: Domain, settings: SimulationSettings) -> dict[str, Any]
 
 def policy_sections(policy: str) -> dict[str, str]:
     """Return the sections of a policy in Markdown by heading; the second of one name is ``name (2)``."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     seen: Counter[str] = Counter()
-    starts = [(each.start(), each[1]) for each in _HEADING.finditer(policy)]
+    starts = [(heading.start(), heading[1]) for heading in _HEADING.finditer(policy)]
     bounds = [(0, BEGINNING), *starts, (len(policy), "")]
     for (start, name), (end, _) in pairwise(bounds):
         text = policy[start:end].strip()
         if text:
             seen[name] += 1
-            found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = " ".join(text.split())
-    return found
+            sections[name if seen[name] == 1 else f"{name} ({seen[name]})"] = " ".join(text.split())
+    return sections
 
 
 def _tools(environment: Environment) -> Iterator[Any]:

@@ -88,7 +88,7 @@ class Group(NamedTuple):
     @property
     def apart(self) -> str:
         """Return the beginning of the parameter that makes the trials count apart; empty if none does."""
-        return next((each for each in counted_apart() if f"-{each}" in f"-{self.parameters}"), "")
+        return next((prefix for prefix in counted_apart() if f"-{prefix}" in f"-{self.parameters}"), "")
 
     def trial(self, number: int) -> str:
         """Return the name of one of the trials, with the parameters that distinguish it from other variants."""
@@ -107,11 +107,11 @@ class Group(NamedTuple):
 
 def _without_trial(ids: str, item: str) -> str:
     """Return ids of parameters without that of the trial, and without that of the task, which precedes it."""
-    found = list(_TRIAL.finditer(ids))
-    if not found:
+    matches = list(_TRIAL.finditer(ids))
+    if not matches:
         return ids
-    fitting = [each for each in found if item and f"-{ids[: each.start()]}".endswith(f"-{item}")]
-    trial = fitting[0] if fitting else found[-1]
+    fitting = [match for match in matches if item and f"-{ids[: match.start()]}".endswith(f"-{item}")]
+    trial = fitting[0] if fitting else matches[-1]
     before, after = ids[: trial.start()], ids[trial.end() + 1 :]
     if fitting:
         before = before[: -len(item)].rstrip("-") if before != item else ""
@@ -134,33 +134,43 @@ def find_variants(groups: Iterable[Group]) -> dict[Variant, str]:
         tasks[group.task].add(group.variant)
     if max(map(len, parameters.values()), default=0) < 2 and max(map(len, tasks.values()), default=0) < 2:
         return {}
-    variants = {variant for found in tasks.values() for variant in found}
-    named = _named(variants)
-    return dict(sorted(named.items(), key=lambda each: (by_numbers(each[1]), each[0])))
+    variants = {variant for task_variants in tasks.values() for variant in task_variants}
+    names = _named(variants)
+    return dict(sorted(names.items(), key=lambda pair: (by_numbers(pair[1]), pair[0])))
 
 
 def _named(variants: Iterable[Variant]) -> dict[Variant, str]:
     """Return short names: the parameters, after the test if there are several tests."""
-    found = list(variants)
-    tests = {variant.test for variant in found}
-    apart = next((each for each in counted_apart() if any(f"-{each}" in f"-{one.parameters}" for one in found)), "")
+    all_variants = list(variants)
+    tests = {variant.test for variant in all_variants}
+    apart = next(
+        (
+            prefix
+            for prefix in counted_apart()
+            if any(f"-{prefix}" in f"-{variant.parameters}" for variant in all_variants)
+        ),
+        "",
+    )
     none = f"(no {apart.rstrip('.') or 'parameters'})"
     if len(tests) == 1:
-        return {variant: variant.parameters or none for variant in found}
+        return {variant: variant.parameters or none for variant in all_variants}
     short = {test: test.rpartition("::")[2] or _ITEMS for test in tests}
     seen = Counter(short.values())
     names = {test: name if seen[name] == 1 else test for test, name in short.items()}
-    return {each: names[each.test] + (f"[{each.parameters}]" if each.parameters else "") for each in found}
+    return {
+        variant: names[variant.test] + (f"[{variant.parameters}]" if variant.parameters else "")
+        for variant in all_variants
+    }
 
 
 def split_variants(groups: Iterable[Group]) -> dict[str, list[Group]]:
     """Return the groups of each variant by its name; all of them by an empty name if there are no variants."""
-    found = list(groups)
-    names = find_variants(found)
+    all_groups = list(groups)
+    names = find_variants(all_groups)
     if not names:
-        return {"": found}
+        return {"": all_groups}
     split: dict[str, list[Group]] = {name: [] for name in names.values()}
-    for group in found:
+    for group in all_groups:
         split[names[group.variant]].append(group)
     return split
 
@@ -174,15 +184,15 @@ def distinguish(groups: Iterable[Group]) -> dict[Group, str]:
     alike: dict[tuple[str, str], dict[Group, None]] = defaultdict(dict)
     for group in groups:
         alike[group.domain, group.task_id][group] = None
-    names = find_variants(group for found in alike.values() for group in found)
-    return {group: _difference(group, found, names) for found in alike.values() for group in found}
+    names = find_variants(group for look_alikes in alike.values() for group in look_alikes)
+    return {group: _difference(group, look_alikes, names) for look_alikes in alike.values() for group in look_alikes}
 
 
 def _difference(group: Group, others: Collection[Group], names: Mapping[Variant, str]) -> str:
     parts = []
-    if len({each.task for each in others}) > 1:
+    if len({other.task for other in others}) > 1:
         parts.append(group.task.file or group.domain)
-    if len({each.variant for each in others}) > 1:
+    if len({other.variant for other in others}) > 1:
         parts.append(names.get(group.variant, ""))
     return ", ".join(part for part in parts if part)
 
@@ -204,14 +214,14 @@ def match_groups(before: Iterable[Group], after: Iterable[Group]) -> dict[Group,
     """
     earlier, later = list(dict.fromkeys(before)), list(dict.fromkeys(after))
     known, only = set(earlier), (_single(earlier), _single(later))
-    found = {}
+    matches = {}
     for group in later:
         key = group.domain, group.task_id
         if group in known:
-            found[group] = group
+            matches[group] = group
         elif key in only[0] and key in only[1]:
-            found[group] = only[0][key]
-    return found
+            matches[group] = only[0][key]
+    return matches
 
 
 def _single(groups: Sequence[Group]) -> dict[tuple[str, str], Group]:

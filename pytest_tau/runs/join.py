@@ -164,11 +164,11 @@ def joined_parts(
         ConfigurationError: A manifest cannot be read.
     """
     parts = []
-    for each in dict.fromkeys(folders):
-        manifest, plan = read_manifest(each, whole=True), read_plan(each) or read_plan(each.parent)
+    for folder in dict.fromkeys(folders):
+        manifest, plan = read_manifest(folder, whole=True), read_plan(folder) or read_plan(folder.parent)
         # A baseline of a result file has the header of that file.
         manifest = manifest if "format" in manifest else {}
-        parts.append(Part(names.get(each, str(each)), manifest, len(joined.stored.get(each, ())), plan))
+        parts.append(Part(names.get(folder, str(folder)), manifest, len(joined.stored.get(folder, ())), plan))
     tests = {key.test for key, trial in joined.trials.items() if not trial.interrupted}
     return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced), stored=tests)
 
@@ -182,7 +182,7 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
     Raises:
         ConfigurationError: There is no such file, or none in the folder.
     """
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     for path in paths:
         inside = sorted(path.rglob(SIMULATION_FILES)) if path.is_dir() else [path]
         if not path.exists():
@@ -190,8 +190,8 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
         if not inside:
             raise ConfigurationError(f"{path}: expected {SIMULATION_FILES} in the folder or below it")
         for file in inside:
-            found.setdefault(file.resolve(), file)
-    return list(found.values())
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
 
 
 def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTrial]:

@@ -197,17 +197,20 @@ def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
     parts = sorted(folder.glob(WORKER_FILES))
     if not parts:
         return
-    whole = folder / SIMULATIONS
-    files = [whole, *parts] if whole.is_file() else parts
-    found: dict[str, list[tuple[bool, Place]]] = {}
+    joined_file = folder / SIMULATIONS
+    files = [joined_file, *parts] if joined_file.is_file() else parts
+    claims_by_test: dict[str, list[tuple[bool, Place]]] = {}
     for file in files:
         worker = file.stem.partition("-")[2]
         for test, place, _ in read_tests(file):
-            found.setdefault(test, []).append((bool(worker) and reported.get(test) == worker, place))
+            claims_by_test.setdefault(test, []).append((bool(worker) and reported.get(test) == worker, place))
     # Of equal claims the later one counts.
-    counted = {test: max(enumerate(each), key=lambda one: (one[1][0], one[0]))[1][1] for test, each in found.items()}
-    others = {place for test, each in found.items() for place in _others(each, counted[test])}
-    copy_lines(files, whole, others, set(counted.values()))
+    counted = {
+        test: max(enumerate(claims), key=lambda numbered: (numbered[1][0], numbered[0]))[1][1]
+        for test, claims in claims_by_test.items()
+    }
+    others = {place for test, claims in claims_by_test.items() for place in _others(claims, counted[test])}
+    copy_lines(files, joined_file, others, set(counted.values()))
     for part in parts:
         part.unlink()
 
@@ -242,8 +245,8 @@ def _end_of_lines(file: Any, end: int, step: int = 1 << 16) -> int:
     while end > 0:
         start = max(0, end - step)
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return int(start + found + 1)
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return int(start + newline + 1)
         end = start
     return 0

@@ -40,13 +40,13 @@ def facts_file(path: Path) -> Path:
 
 def conversation_key(test: str, simulation: Simulation) -> str:
     """Return a name of a conversation that no other conversation has, also of the same task and seed."""
-    said = [
+    contents = [
         [message.role, message.content or "", [[call.name, call.arguments] for call in message.tool_calls or []]]
         if isinstance(message, AssistantMessage | UserMessage)
         else [message.role, getattr(message, "content", None) or ""]
         for message in simulation.messages
     ]
-    parts = [test, simulation.task_id, simulation.trial, simulation.id, said]
+    parts = [test, simulation.task_id, simulation.trial, simulation.id, contents]
     return digest(json.dumps(parts, sort_keys=True, default=str))
 
 
@@ -59,9 +59,9 @@ def read_facts(path: Path) -> tuple[LaterFacts, list[str]]:
     Raises:
         OSError: The file cannot be read.
     """
-    file, found, problems = facts_file(path), LaterFacts(), list[str]()
+    file, by_conversation, problems = facts_file(path), LaterFacts(), list[str]()
     if not file.is_file():
-        return found, problems
+        return by_conversation, problems
     for place, line in read_lines(file):
         if not line.endswith(b"\n"):
             continue  # the process that wrote it was stopped
@@ -71,12 +71,14 @@ def read_facts(path: Path) -> tuple[LaterFacts, list[str]]:
             problems.append(f"{place}: {error}")
             continue
         facts = entry.get("facts") if isinstance(entry, dict) else None
-        if not isinstance(facts, dict) or not all(isinstance(each, dict) for each in facts.values()):
+        if not isinstance(facts, dict) or not all(
+            isinstance(capability_facts, dict) for capability_facts in facts.values()
+        ):
             problems.append(f"{place}: expected facts")
             continue
         key = str(entry.get("conversation"))
-        found[key] = _merged(found.get(key, {}), facts)
-    return found, problems
+        by_conversation[key] = _merged(by_conversation.get(key, {}), facts)
+    return by_conversation, problems
 
 
 def _merged(known: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
@@ -85,8 +87,8 @@ def _merged(known: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
 
 def attach_facts(test: str, simulation: Simulation, later: LaterFacts) -> None:
     """Merge the facts of a conversation into those of its simulation."""
-    if later and (found := later.get(conversation_key(test, simulation))) is not None:
-        simulation.facts = _merged(simulation.facts, found)
+    if later and (later_facts := later.get(conversation_key(test, simulation))) is not None:
+        simulation.facts = _merged(simulation.facts, later_facts)
 
 
 class FactWriter:
@@ -152,8 +154,8 @@ class FactWriter:
             elif self._store is not None:
                 self._store.delete(LATER_FACTS)
         except OSError as error:
-            kept = shutil.copy(self.file, Path(tempfile.mkdtemp(prefix="tau-facts-")) / LATER_FACTS)
-            raise ConfigurationError(f"{error}; what was found is in {kept}") from None
+            copied_to = shutil.copy(self.file, Path(tempfile.mkdtemp(prefix="tau-facts-")) / LATER_FACTS)
+            raise ConfigurationError(f"{error}; what was found is in {copied_to}") from None
         if self._new:
             self.file.unlink(missing_ok=True)
 

@@ -80,8 +80,8 @@ def _result_files(folder: Path) -> list[Path]:
 
 def latest_last(folders: Iterable[Path]) -> list[str]:
     """Return the names of runs' folders in the order in which the runs were started or resumed."""
-    ordered = sorted(folders, key=lambda each: (_started(each), each.stat().st_mtime_ns))
-    return [each.name for each in ordered]
+    ordered = sorted(folders, key=lambda folder: (_started(folder), folder.stat().st_mtime_ns))
+    return [folder.name for folder in ordered]
 
 
 def _started(folder: Path) -> float:
@@ -104,9 +104,9 @@ def _start_in(manifest: Path) -> float:
     """
     text = manifest.read_bytes()
     resumed = _RESUMED.search(text)
-    found = [*_STARTED.findall(text), *(_RESUMED_START.findall(resumed[1]) if resumed else ())]
-    starts = (datetime.fromisoformat(each.decode()) for each in found)
-    return max(each.replace(tzinfo=each.tzinfo or UTC).timestamp() for each in starts)
+    stamps = [*_STARTED.findall(text), *(_RESUMED_START.findall(resumed[1]) if resumed else ())]
+    starts = (datetime.fromisoformat(stamp.decode()) for stamp in stamps)
+    return max(start.replace(tzinfo=start.tzinfo or UTC).timestamp() for start in starts)
 
 
 def ignore_all_in_git(folder: Path) -> None:

@@ -103,16 +103,16 @@ class RunLock:
     def owner(self) -> dict[str, Any] | None:
         """Return the process that has the lock, or had it when it was killed; None if it is not known."""
         try:
-            found = read_json(self._path)
+            process = read_json(self._path)
         except (OSError, DocumentError):  # it is just about to write it, or there are no locks
             return None
-        return found if isinstance(found, dict) else None
+        return process if isinstance(process, dict) else None
 
     def user(self) -> str:
         """Return a text that names the process that has the lock."""
-        found = self.owner() or {}
+        process = self.owner() or {}
         try:
-            return f"process {found['pid']:d} on {found['host']} has used it since {found['started']}"
+            return f"process {process['pid']:d} on {process['host']} has used it since {process['started']}"
         except (KeyError, TypeError, ValueError):
             return "another process uses it"
 
@@ -152,8 +152,8 @@ def check_controller(folder: Path, pid: int) -> None:
         FolderInUseError: Another process continues the run.
     """
     lock = RunLock(folder, "")
-    found = lock.owner()
-    if found is not None and found.get("pid") != pid:
+    owner = lock.owner()
+    if owner is not None and owner.get("pid") != pid:
         raise FolderInUseError(lock.user())
 
 

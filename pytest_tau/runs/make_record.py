@@ -48,7 +48,7 @@ def make_record(
         calls: Its calls, if they are known.
     """
     verdict = simulation.reward_info
-    made = calls_in(simulation.messages) if calls is None else calls
+    all_calls = calls_in(simulation.messages) if calls is None else calls
     result = {name: getattr(simulation, name) for name in _OF_RESULT}
     result |= {"info": _without_attempts(simulation.info), "reward_info": verdict and verdict.without_checks()}
     record = TrialRecord(
@@ -59,8 +59,8 @@ def make_record(
         failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
         messages=len(simulation.messages),
         turns=simulation.turns,
-        calls=len(made),
-        failed_calls=sum(bool(call.result and call.result.error) for call in made),
+        calls=len(all_calls),
+        failed_calls=sum(bool(call.result and call.result.error) for call in all_calls),
         groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
         cluster=task.cluster if task else "",
         stated_cost=None if simulation.model_usage else _stated_cost(simulation),
@@ -78,7 +78,7 @@ def _without_attempts(notes: Notes) -> Notes:
 
 def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:
     """Return the checks of the reward's basis that were not met."""
-    gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
+    gating = [component for component in components_of(verdict, evaluators) if component.gates(verdict)]
     return tuple(check for component in gating for check in component.failed_checks(verdict))
 
 
@@ -106,20 +106,20 @@ def groups_of(task: Task) -> dict[str, str]:
     ``intent`` is what telecom's ids begin with, else the policy that the description names; ``persona`` what they end
     with; ``actions`` the number of reference actions; ``tags`` those of the task's annotations.
     """
-    found = {"actions": str(len(task.criteria.actions or []))}
+    groups = {"actions": str(len(task.criteria.actions or []))}
     intent, persona = _BRACKETED.match(task.id), _PERSONA.search(task.id)
     parts = task.id.split(".")
     if intent:
-        found["intent"] = intent[1]
+        groups["intent"] = intent[1]
     elif len(parts) in (2, 3) and parts[0].isalpha():
-        found["intent"] = parts[0]
+        groups["intent"] = parts[0]
         if parts[2:] and parts[2].isalpha():
-            found["persona"] = parts[2]
+            groups["persona"] = parts[2]
     elif (policy := task.description and task.description.relevant_policies) and len(policy) <= _LONGEST_NAME:
-        found["intent"] = policy
+        groups["intent"] = policy
     if persona:
-        found["persona"] = persona[1]
+        groups["persona"] = persona[1]
     tags = task.annotations.get("tags") if isinstance(task.annotations, dict) else None
     if isinstance(tags, list) and tags:
-        found["tags"] = ", ".join(dict.fromkeys(map(str, tags)))
-    return found
+        groups["tags"] = ", ".join(dict.fromkeys(map(str, tags)))
+    return groups

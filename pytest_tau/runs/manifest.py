@@ -183,10 +183,10 @@ def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
         return {}
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{file}: cannot be read: {error}") from None
-    found = manifest.get("format") if isinstance(manifest, dict) else None
-    of_result_file = isinstance(manifest, dict) and "blessed" in manifest and found is None
-    if found != FORMAT and not of_result_file:
-        raise ConfigurationError(f"{file}: expected format {FORMAT}, got {shorten(repr(found))}")
+    stored_format = manifest.get("format") if isinstance(manifest, dict) else None
+    of_result_file = isinstance(manifest, dict) and "blessed" in manifest and stored_format is None
+    if stored_format != FORMAT and not of_result_file:
+        raise ConfigurationError(f"{file}: expected format {FORMAT}, got {shorten(repr(stored_format))}")
     if not of_result_file:
         check_manifest(manifest, file, whole=whole)
     return dict(manifest)
@@ -203,7 +203,7 @@ def check_manifest(manifest: Mapping[str, Any], file: Path, *, whole: bool = Tru
     try:
         Manifest.model_validate({name: value for name, value in manifest.items() if (name, value) != ("hashes", None)})
     except ValidationError as error:
-        problem = next((each for each in error.errors() if each["type"] not in ignored), None)
+        problem = next((detail for detail in error.errors() if detail["type"] not in ignored), None)
         if problem is None:
             return
         text = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}, got {shorten(repr(problem['input']))}"
@@ -229,8 +229,8 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
     """
     hashes = dict(then["hashes"])
     for part in ("domains", "parts", "prompts"):
-        if found := {**hashes.get(part, {}), **now["hashes"].get(part, {})}:
-            hashes[part] = found
+        if merged := {**hashes.get(part, {}), **now["hashes"].get(part, {})}:
+            hashes[part] = merged
     hashes["tasks"] = merge_tasks(hashes["tasks"], now["hashes"]["tasks"], join_hashes)
     again, before = {name: now[name] for name in ("started", "commit", "dirty")}, then.get("resumed", [])
     seen = {*then.get("saw_reference", ()), *now.get("saw_reference", ())}
@@ -238,7 +238,7 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
         **then,
         **({"saw_reference": sorted(seen)} if "saw_reference" in now else {}),
         "finished": None,
-        "resumed": before if again["started"] in {each["started"] for each in before} else [*before, again],
+        "resumed": before if again["started"] in {resumption["started"] for resumption in before} else [*before, again],
         "hashes": hashes,
         "planned": merge_tasks(then["planned"], now["planned"], max),
         "excluded": now["excluded"],
@@ -247,9 +247,9 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
 
 def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the model calls of several sources together: by role the fields of ``ModelUsage`` that are not 0."""
-    found: dict[str, dict[str, Any]] = {}
-    for role, used in (each for usage in usages for each in usage.items()):
-        known = found.setdefault(role, {})
+    total: dict[str, dict[str, Any]] = {}
+    for role, used in (item for usage in usages for item in usage.items()):
+        known = total.setdefault(role, {})
         for name, value in used.items():
             if name == "model":
                 names = [*known.get(name, "").split(", "), *value.split(", ")]
@@ -258,7 +258,7 @@ def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 known[name] = add_usage(known.get(name, {}), value)
             elif value:
                 known[name] = known.get(name, 0) + value
-    return found
+    return total
 
 
 def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
@@ -295,13 +295,13 @@ def agent_name(manifest: Mapping[str, Any], records: Iterable[TrialRecord]) -> s
         name, model = side.get("implementation"), side.get("llm")
     if name == "gold" and not any("agent" in record.info.saw_reference for record in records):
         name = None  # the default, where a fixture or a hook made another agent
-    return shown_setting(", ".join(each for each in (name, model) if isinstance(each, str) and each))
+    return shown_setting(", ".join(part for part in (name, model) if isinstance(part, str) and part))
 
 
 def named_participants(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return who plays each side, if fixtures, hooks or markers have chosen others than the settings."""
-    found = manifest.get("participants")
-    sides = found.items() if isinstance(found, dict) else ()
+    participants = manifest.get("participants")
+    sides = participants.items() if isinstance(participants, dict) else ()
     return {side: ", ".join(map(str, names)) for side, names in sides if isinstance(names, list)}
 
 
@@ -318,16 +318,18 @@ def merge_tasks(
 
 def diff_settings(then: Mapping[str, Any], now: Mapping[str, Any], words: Words = IN_TIME) -> list[str]:
     """Return the settings, prompts and rules of grading that differ between two runs, with both values."""
-    found = diff_values("", then["settings"], now["settings"], NON_VERDICT_SETTINGS, words)
-    found += diff_values(" prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}), words=words)
-    rules = [each["hashes"]["grader"] for each in (then, now)]
+    differences = diff_values("", then["settings"], now["settings"], NON_VERDICT_SETTINGS, words)
+    differences += diff_values(
+        " prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}), words=words
+    )
+    rules = [manifest["hashes"]["grader"] for manifest in (then, now)]
     if rules[0] != rules[1]:
-        one, two = (
-            f"{rule} of pytest-tau {each['versions']['pytest-tau']}"
-            for rule, each in zip(rules, (then, now), strict=True)
+        earlier, later = (
+            f"{rule} of pytest-tau {manifest['versions']['pytest-tau']}"
+            for rule, manifest in zip(rules, (then, now), strict=True)
         )
-        found.append(_format_difference("rules of grading", one, two, words))
-    return found
+        differences.append(_format_difference("rules of grading", earlier, later, words))
+    return differences
 
 
 def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any], words: Words = IN_TIME) -> list[str]:
@@ -338,19 +340,21 @@ def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any], words: Words = I
         now: The hashes of what is about to run.
         words: What follows each of two hashes.
     """
-    found: list[str] = []
+    differences: list[str] = []
     for name, parts in now["domains"].items():
-        found += diff_values(f" of {name}", then["domains"].get(name, parts), parts, words=words)
+        differences += diff_values(f" of {name}", then["domains"].get(name, parts), parts, words=words)
     for name, tasks in now["tasks"].items():
         before = then["tasks"].get(name, {})
         changed = [task for task, hashed in tasks.items() if not set(hashed.split()) <= _hashes(before, task, hashed)]
-        found += [_format_difference(f"task {task!r} of {name}", before[task], tasks[task], words) for task in changed]
-    return found
+        differences += [
+            _format_difference(f"task {task!r} of {name}", before[task], tasks[task], words) for task in changed
+        ]
+    return differences
 
 
 def join_hashes(*hashes: str) -> str:
     """Return the fingerprints of the tasks of one id as one text: task files may have different tasks of one id."""
-    return " ".join(sorted({each for text in hashes for each in text.split()}))
+    return " ".join(sorted({fingerprint for text in hashes for fingerprint in text.split()}))
 
 
 def _hashes(tasks: Mapping[str, str], task: str, default: str) -> set[str]:
@@ -391,12 +395,12 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     from ..chat.requests import without_secrets
     from ..masking import masked
 
-    found = {
-        each.option.setting: each.recorded
-        for each in sorted(run.values(), key=lambda each: each.option.affects == "speed")
-        if (each.option.stated or not each.is_default) and each.option.setting not in _OF_A_PROCESS
+    settings = {
+        value.option.setting: value.recorded
+        for value in sorted(run.values(), key=lambda value: value.option.affects == "speed")
+        if (value.option.stated or not value.is_default) and value.option.setting not in _OF_A_PROCESS
     }
     # Not by equality alone: a seed of 0 equals False.
-    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
-    public: dict[str, Any] = masked(without_secrets(given))
+    stated = {name: value for name, value in settings.items() if value not in (None, [], {}) and value is not False}
+    public: dict[str, Any] = masked(without_secrets(stated))
     return public

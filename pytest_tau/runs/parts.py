@@ -58,11 +58,11 @@ class Plan(NamedTuple):
     @property
     def planned(self) -> dict[str, dict[str, int]]:
         """Return the number of trials, by domain and task id."""
-        found: dict[str, dict[str, int]] = {}
+        numbers: dict[str, dict[str, int]] = {}
         for domain, task in self.trials.values():
-            tasks = found.setdefault(domain, {})
+            tasks = numbers.setdefault(domain, {})
             tasks[task] = tasks.get(task, 0) + 1
-        return found
+        return numbers
 
     def __str__(self) -> str:
         """Return the content of ``plan.json``."""
@@ -87,12 +87,12 @@ def read_plan(folder: Path) -> Plan | None:
     """
     file = folder / PLAN
     try:
-        found = read_json(file)
-        if found["format"] != FORMAT:
-            raise ConfigurationError(f"{file}: expected format {FORMAT}, got {found['format']!r}")
-        trials = {str(test): (str(domain), str(task)) for test, (domain, task) in found["trials"].items()}
-        check_manifest(found["manifest"], file)
-        return Plan(found["manifest"], trials)
+        document = read_json(file)
+        if document["format"] != FORMAT:
+            raise ConfigurationError(f"{file}: expected format {FORMAT}, got {document['format']!r}")
+        trials = {str(test): (str(domain), str(task)) for test, (domain, task) in document["trials"].items()}
+        check_manifest(document["manifest"], file)
+        return Plan(document["manifest"], trials)
     except FileNotFoundError:
         return None
     except (OSError, DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -138,32 +138,32 @@ class JoinedParts:
         """Return what verdicts depend on that differs between the parts, and whether their plans do."""
         if not self._known:
             return []
-        first, found = self._known[0], list[str]()
+        first, differences = self._known[0], list[str]()
         for part in self._parts:
             if not part.manifest:
-                found.append(f"{part.name} has no run.json, so it is unknown what it was run with")
+                differences.append(f"{part.name} has no run.json, so it is unknown what it was run with")
                 continue
             then, now, words = first.manifest, part.manifest, Words(f"in {first.name}", f"in {part.name}")
-            found += diff_settings(then, now, words)
-            found += diff_tasks(then["hashes"], now["hashes"], words)
-            found += diff_values("", _commit(then), _commit(now), words=words)
+            differences += diff_settings(then, now, words)
+            differences += diff_tasks(then["hashes"], now["hashes"], words)
+            differences += diff_values("", _commit(then), _commit(now), words=words)
             if self.plan is not None and part.plan is not None and part.plan.trials.keys() != self.plan.trials.keys():
                 counts = [plural(len(plan.trials), "trial") for plan in (self.plan, part.plan)]
-                found.append(f"trials of the whole run: {counts[0]} {words.then}, {counts[1]} {words.now}")
+                differences.append(f"trials of the whole run: {counts[0]} {words.then}, {counts[1]} {words.now}")
         if self.plan is not None and (others := sorted({*self._stored} - self.plan.trials.keys())):
-            found.append(f"not in the plan: {named(others)}")
-        return found
+            differences.append(f"not in the plan: {named(others)}")
+        return differences
 
     def missing(self) -> list[str]:
         """Return what the parts lack: trials of the plan, or, without a plan, of parts that did not end."""
         if self.plan is None:
-            found = ((part.name, why_incomplete(part.manifest, part.stored)) for part in self._known)
-            return [f"{name}: {why}" for name, why in found if why]
+            reasons = ((part.name, why_incomplete(part.manifest, part.stored)) for part in self._known)
+            return [f"{name}: {why}" for name, why in reasons if why]
         if not (number := self._missing_trials):
             return []
-        lacking = [test for test in self.plan.trials if test not in self._stored]
+        absent = [test for test in self.plan.trials if test not in self._stored]
         ended = [f"{part.name}: it has not ended" for part in self._known if part.manifest["finished"] is None]
-        return [f"{number:,} of {plural(len(self.plan.trials), 'trial')}: {named(lacking)}", *ended]
+        return [f"{number:,} of {plural(len(self.plan.trials), 'trial')}: {named(absent)}", *ended]
 
     @property
     def _missing_trials(self) -> int:
@@ -184,23 +184,26 @@ class JoinedParts:
             return None
         all_of = [part.manifest for part in self._known]
         first, *others = all_of
-        whole = {name: value for name, value in first.items() if name not in _OF_A_PART}
-        for each in others:
-            whole = merge_manifest(whole, each)
-        prompts, ends = [each.get("user_prompts") for each in all_of], [each["finished"] for each in all_of]
+        merged = {name: value for name, value in first.items() if name not in _OF_A_PART}
+        for other in others:
+            merged = merge_manifest(merged, other)
+        prompts, ends = (
+            [manifest.get("user_prompts") for manifest in all_of],
+            [manifest["finished"] for manifest in all_of],
+        )
         same = {"user_prompts": prompts[0]} if prompts[0] and prompts.count(prompts[0]) == len(prompts) else {}
         return {
-            **whole,
+            **merged,
             **same,
             **_participants(all_of),
             "capabilities": _without_notes(first),
-            "started": min(each["started"] for each in all_of),
+            "started": min(manifest["started"] for manifest in all_of),
             "finished": max(ends) if all(ends) else None,
             "versions": {name: ", ".join(sorted(values)) for name, values in _versions(all_of).items()},
-            **{key: first[key] if all(each[key] == first[key] for each in others) else None for key in _COMMIT},
+            **{key: first[key] if all(other[key] == first[key] for other in others) else None for key in _COMMIT},
             "settings": self._settings(),
-            "hashes": _hashes(all_of, whole["hashes"]),
-            "resumed": [again for each in all_of for again in each.get("resumed", [])],
+            "hashes": _hashes(all_of, merged["hashes"]),
+            "resumed": [again for manifest in all_of for again in manifest.get("resumed", [])],
             "planned": self._planned(),
             "excluded": self._excluded(),
             **({"stopped_usage": stopped} if (stopped := self.stopped_usage()) else {}),
@@ -213,26 +216,26 @@ class JoinedParts:
     def _settings(self) -> dict[str, Any]:
         """Return the settings that all parts have."""
         first, *others = (part.manifest["settings"] for part in self._known)
-        same = {name: value for name, value in first.items() if all(each.get(name) == value for each in others)}
+        same = {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
         return {name: value for name, value in same.items() if self.plan is None or name != "shard"}
 
     def _planned(self) -> dict[str, dict[str, int]]:
         if self.plan is not None:
             return self.plan.planned
-        whole: dict[str, dict[str, int]] = {}
+        planned: dict[str, dict[str, int]] = {}
         for part in self._known:
-            whole = merge_tasks(whole, part.manifest["planned"], max if self._overlap else add)
-        return whole
+            planned = merge_tasks(planned, part.manifest["planned"], max if self._overlap else add)
+        return planned
 
     def _excluded(self) -> dict[str, int]:
         """Return how many trials were not run, by reason; each part has deselected the same ones."""
-        found = Counter[str]()
+        counts = Counter[str]()
         for part in self._known:
-            found.update(part.manifest["excluded"])
+            counts.update(part.manifest["excluded"])
         if self.plan is not None:
-            found[IN_OTHER_SHARDS] = self._missing_trials
-        found[DESELECTED] = max(part.excluded(DESELECTED) for part in self._known)
-        return {why: number for why, number in found.items() if number}
+            counts[IN_OTHER_SHARDS] = self._missing_trials
+        counts[DESELECTED] = max(part.excluded(DESELECTED) for part in self._known)
+        return {why: number for why, number in counts.items() if number}
 
 
 def named(tests: Sequence[str]) -> str:
@@ -248,37 +251,39 @@ def _commit(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _without_notes(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the capabilities of a part without what they have noted of it."""
     return {
-        name: {key: value for key, value in each.items() if key != "notes"}
-        for name, each in manifest.get("capabilities", {}).items()
+        name: {key: value for key, value in capability.items() if key != "notes"}
+        for name, capability in manifest.get("capabilities", {}).items()
     }
 
 
 def _participants(manifests: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[str]]]:
     """Return who played agent and user in all parts, if a part has others than those of its settings."""
-    if not any("participants" in each for each in manifests):
+    if not any("participants" in manifest for manifest in manifests):
         return {}
-    found: dict[str, set[str]] = {"agent": set(), "user": set()}
-    for each in manifests:
-        for side, names in found.items():
-            names.update(each.get("participants", {}).get(side) or [str(each["settings"].get(side))])
-    return {"participants": {side: sorted(names) for side, names in found.items()}}
+    names_by_side: dict[str, set[str]] = {"agent": set(), "user": set()}
+    for manifest in manifests:
+        for side, names in names_by_side.items():
+            names.update(manifest.get("participants", {}).get(side) or [str(manifest["settings"].get(side))])
+    return {"participants": {side: sorted(names) for side, names in names_by_side.items()}}
 
 
 def _versions(manifests: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for each in manifests:
-        for name, version in each["versions"].items():
-            found.setdefault(name, set()).add(version)
-    return found
+    versions: dict[str, set[str]] = {}
+    for manifest in manifests:
+        for name, version in manifest["versions"].items():
+            versions.setdefault(name, set()).add(version)
+    return versions
 
 
 def _hashes(manifests: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hashes of all parts: of what differs, those of each as one text, which equals that of no run."""
     domains: dict[str, dict[str, str]] = {}
-    for each in manifests:
-        for name, parts in each["hashes"]["domains"].items():
+    for manifest in manifests:
+        for name, parts in manifest["hashes"]["domains"].items():
             known = domains.setdefault(name, {})
-            known |= {part: join_hashes(known.get(part, ""), found or "") for part, found in parts.items()}
-    grader = join_hashes(*(each["hashes"]["grader"] for each in manifests))
-    shown = {name: {part: found or None for part, found in parts.items()} for name, parts in domains.items()}
-    return {**whole, "grader": grader, "domains": shown}
+            known |= {part: join_hashes(known.get(part, ""), fingerprint or "") for part, fingerprint in parts.items()}
+    grader = join_hashes(*(manifest["hashes"]["grader"] for manifest in manifests))
+    combined = {
+        name: {part: fingerprint or None for part, fingerprint in parts.items()} for name, parts in domains.items()
+    }
+    return {**whole, "grader": grader, "domains": combined}

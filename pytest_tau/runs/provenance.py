@@ -35,7 +35,7 @@ class Commit(NamedTuple):
     def of(cls, folder: Path) -> Commit:
         """Return the state of the repository that a folder is in; git is run only if there is one."""
         git = shutil.which("git")
-        if git is None or not any((each / ".git").exists() for each in (folder, *folder.parents)):
+        if git is None or not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
             return cls()
         try:
             commit = _git(git, folder, "rev-parse", "HEAD").strip()
@@ -46,22 +46,22 @@ class Commit(NamedTuple):
 
 def _git(git: str, folder: Path, *args: str) -> str:
     environment = environment_variables() | {"GIT_OPTIONAL_LOCKS": "0"}
-    done = subprocess.run(  # noqa: S603 - a fixed command, without a shell
+    completed = subprocess.run(  # noqa: S603 - a fixed command, without a shell
         [git, *args], cwd=folder, env=environment, capture_output=True, text=True, timeout=_GIT_TIMEOUT, check=True
     )
-    return done.stdout
+    return completed.stdout
 
 
 @functools.cache
 def versions() -> dict[str, str]:
     """Return the versions of this package, of Python, and of installed packages that a run may depend on."""
-    found = {"pytest-tau": own_version(), "python": platform.python_version()}
+    installed = {"pytest-tau": own_version(), "python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 @functools.cache

@@ -121,7 +121,7 @@ class Run:
         from .make_record import make_record
 
         with without_collections():
-            return [make_record(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
+            return [make_record(trial.simulation, trial.task, trial.domain, trial.test) for trial in self.trials()]
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
         for number, run in enumerate(self._simulations(file)):
@@ -133,32 +133,32 @@ class Run:
 
     def _last_lines(self, files: list[Path]) -> dict[str, tuple[Path, int]]:
         """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
-        found: dict[str, tuple[Path, int]] = {}
+        places: dict[str, tuple[Path, int]] = {}
         for file in files:
             for number, run in enumerate(self._simulations(file)):
                 if not isinstance(run, Unreadable) and run.test:
-                    found[run.test] = (file, number)
-        return found
+                    places[run.test] = (file, number)
+        return places
 
     def _simulations(self, file: Path) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations of a file with the names of their domains, and what cannot be read in its place."""
-        read = 0
+        count = 0
         for run in own_simulations(file) if self._own else ():
             if run is None:
                 break
-            read += 1
+            count += 1
             yield run
         else:
-            if read:
+            if count:
                 self.kind = ResultFile.kind
                 return
         content = ResultFile.scan(file)
         self.info, self.kind = self.info or content.header, content.kind
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
         # The domain of one entry is not that of others, which name none.
-        named = None if content.unnamed else content.domain
-        domain = named or (self.recognise(content.called) if self.recognise else None)
-        for other in content.simulations(range(read, content.size)):
+        stated = None if content.unnamed else content.domain
+        domain = stated or (self.recognise(content.called) if self.recognise else None)
+        for other in content.simulations(range(count, content.size)):
             yield other if isinstance(other, Unreadable) else other._replace(domain=other.domain or domain)
 
 
@@ -223,7 +223,7 @@ def runs_in(folder: Path) -> list[str]:
     """Return the names of the runs in a folder, those that are in parts included, the latest last."""
     if not folder.is_dir():
         return []
-    return latest_last(each for each in folder.iterdir() if is_run(each) or is_store_of_run(each))
+    return latest_last(path for path in folder.iterdir() if is_run(path) or is_store_of_run(path))
 
 
 def _record(line: bytes, where: str) -> TrialRecord:

@@ -55,10 +55,10 @@ def read_records(runs: Sequence[Run]) -> list[list[TrialRecord]]:
 
 def _taken(run: Run, future: Future[_Found]) -> list[TrialRecord]:
     try:
-        found = future.result()
+        content = future.result()
     except BrokenProcessPool as error:
         raise ConfigurationError(f"{run.path}: the process that has read it was ended: {error}") from error
-    records, run.info, run.kind, run.problems = found
+    records, run.info, run.kind, run.problems = content
     return records
 
 

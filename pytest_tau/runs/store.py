@@ -113,10 +113,10 @@ class FolderStore:
         """Return the names of the objects below a prefix."""
         if not prefix and self._folder.is_file():
             return [""]
-        found = (Path(at) / name for at, _, names in os.walk(self._folder / prefix) for name in names)
+        files = (Path(at) / name for at, _, names in os.walk(self._folder / prefix) for name in names)
         # File systems and tools leave files such as .nfs0001.
-        own = (each for each in found if each.suffix != ".draft" and not each.name.startswith("."))
-        return sorted(each.relative_to(self._folder).as_posix() for each in own)
+        visible = (file for file in files if file.suffix != ".draft" and not file.name.startswith("."))
+        return sorted(file.relative_to(self._folder).as_posix() for file in visible)
 
     def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield each of these objects that there is, with its name."""
@@ -223,11 +223,11 @@ class _RemoteStore:
         """Return the names of the objects below a prefix."""
         root = f"{self._root}/{prefix}".rstrip("/")
         try:
-            found = self._try(lambda: self._files.find(root))
+            paths = self._try(lambda: self._files.find(root))
         except FileNotFoundError:
             return []
         start = len(self._files._strip_protocol(self._root)) + 1  # noqa: SLF001 - as all of fsspec's classes have it
-        return sorted(name[start:] for name in found)
+        return sorted(name[start:] for name in paths)
 
     def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield each of these objects that there is, with its name."""
@@ -235,16 +235,16 @@ class _RemoteStore:
         while left:
             some, left = left[:_AT_ONCE], left[_AT_ONCE:]
             paths = {self._files._strip_protocol(self._path(name)): name for name in some}  # noqa: SLF001
-            found = self._try(partial(self._contents, list(paths)))
-            yield from ((paths[path], content) for path, content in found.items())
+            contents = self._try(partial(self._contents, list(paths)))
+            yield from ((paths[path], content) for path, content in contents.items())
 
     def _contents(self, paths: list[str]) -> dict[str, bytes]:
-        found = self._files.cat(paths, on_error="return")
-        found = found if isinstance(found, dict) else {paths[0]: found}
-        for each in found.values():
-            if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
-                raise each
-        return {path: content for path, content in found.items() if isinstance(content, bytes)}
+        contents = self._files.cat(paths, on_error="return")
+        contents = contents if isinstance(contents, dict) else {paths[0]: contents}
+        for content in contents.values():
+            if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                raise content
+        return {path: content for path, content in contents.items() if isinstance(content, bytes)}
 
     def write(self, name: str, content: bytes) -> None:
         """Write an object, or replace it."""
@@ -308,5 +308,5 @@ def _secrets(url: str) -> list[str]:
     rest = url.partition("://")[2]
     login = rest.partition("/")[0].rpartition("@")[0]
     query = re.split("[?#]", rest, maxsplit=1)[1:]
-    values = (pair.partition("=")[2] for each in query for pair in re.split("[&#]", each))
+    values = (pair.partition("=")[2] for part in query for pair in re.split("[&#]", part))
     return sorted(filter(None, [login, *login.split(":"), *query, *values]), key=len, reverse=True)

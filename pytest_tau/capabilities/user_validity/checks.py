@@ -31,9 +31,11 @@ def gave_up(conversation: Conversation) -> Iterator[Finding]:
 
 
 def _recorded(conversation: Conversation, check: str) -> Iterator[Finding]:
-    for each in conversation.misunderstood:
-        if each.message_idx >= conversation.start and (each.kind == "gave up") == (check == GAVE_UP):
-            yield Finding(check, each.message_idx, each.text)
+    for misunderstanding in conversation.misunderstood:
+        if misunderstanding.message_idx >= conversation.start and (misunderstanding.kind == "gave up") == (
+            check == GAVE_UP
+        ):
+            yield Finding(check, misunderstanding.message_idx, misunderstanding.text)
 
 
 _WORD = re.compile(r"[a-z]+")
@@ -46,13 +48,13 @@ def unasked_action(conversation: Conversation) -> Iterator[Finding]:
 
     The agent or the scenario asks for a tool by its name, by words of its name, or by a phrase of the domain.
     """
-    asked = conversation.scenario
+    requests = conversation.scenario
     for number, message in enumerate(conversation.messages):
         if isinstance(message, AssistantMessage):
-            asked += "\n" + message.text
+            requests += "\n" + message.text
         elif isinstance(message, UserMessage) and number >= conversation.start:
             for call in message.tool_calls or ():
-                if conversation.mutates(call.name) and not _is_named(call.name, asked, conversation):
+                if conversation.mutates(call.name) and not _is_named(call.name, requests, conversation):
                     yield Finding(
                         "unasked-action",
                         number,
@@ -64,9 +66,9 @@ def _is_named(tool: str, asked: str, conversation: Conversation) -> bool:
     lower = asked.lower()
     if tool.lower() in lower:
         return True
-    said = set(_WORD.findall(lower))
-    own = [word for word in _WORD.findall(tool.lower()) if word not in _LITTLE]
-    if own and any(_spoken(word, said) for word in own):
+    spoken_words = set(_WORD.findall(lower))
+    tool_words = [word for word in _WORD.findall(tool.lower()) if word not in _LITTLE]
+    if tool_words and any(_spoken(word, spoken_words) for word in tool_words):
         return True
     return any(follows(phrase, words(line)) for phrase in conversation.phrases(tool) for line in asked.splitlines())
 
@@ -117,7 +119,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(GAVE_UP, "a scripted user that ran out of patience with an agent that it had not understood", gave_up),
 )
-CHECK_NAMES = tuple(each.name for each in CHECKS)
+CHECK_NAMES = tuple(check.name for check in CHECKS)
 
 
 def check_user(
@@ -147,15 +149,19 @@ def check_user(
                 raise
             # A conversation that was paid for must not be lost.
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
-    kept = tuple(name for name in CHECK_NAMES if name in excused) if excused else ()
+    excused_names = tuple(name for name in CHECK_NAMES if name in excused) if excused else ()
     if not findings and not problems and not conversation.not_understood:
-        return UserFacts(excused=kept)
-    findings.sort(key=lambda each: each.message_idx)
-    own = [each for each in conversation.not_understood if each.message_idx >= conversation.start]
-    kinds = [] if GAVE_UP in excused else [each.kind for each in own]
+        return UserFacts(excused=excused_names)
+    findings.sort(key=lambda finding: finding.message_idx)
+    misunderstandings = [
+        misunderstanding
+        for misunderstanding in conversation.not_understood
+        if misunderstanding.message_idx >= conversation.start
+    ]
+    kinds = [] if GAVE_UP in excused else [misunderstanding.kind for misunderstanding in misunderstandings]
     return UserFacts(
         findings=tuple(findings),
-        excused=kept,
+        excused=excused_names,
         unchecked="; ".join(problems),
         lost=len(kinds) - kinds.count("gave up"),
         gave_up="gave up" in kinds,

@@ -55,7 +55,7 @@ class Conversation:
     @functools.cached_property
     def scenario(self) -> str:
         """Everything that the user is given."""
-        written = [each.script.model_dump_json() for each in self.task.scenarios if each.script]
+        written = [scenario.script.model_dump_json() for scenario in self.task.scenarios if scenario.script]
         return "\n".join(filter(None, [self.instructions, *written, self.task.ticket or ""]))
 
     @functools.cached_property
@@ -82,8 +82,8 @@ class Conversation:
 
     def agent_said(self, number: int) -> str:
         """Return the last text of the agent before a message."""
-        before = (each for each in reversed(self.messages[:number]) if isinstance(each, AssistantMessage))
-        return next((spoken(each.text) for each in before if each.has_text_content()), "")
+        before = (message for message in reversed(self.messages[:number]) if isinstance(message, AssistantMessage))
+        return next((spoken(message.text) for message in before if message.has_text_content()), "")
 
     @property
     def stop(self) -> tuple[int, UserMessage] | None:

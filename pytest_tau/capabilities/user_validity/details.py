@@ -70,14 +70,14 @@ def details_in(text: str) -> list[Detail]:
 
 
 def _read_details(text: str) -> tuple[Detail, ...]:
-    found: dict[tuple[str, str], Detail] = {}
+    details: dict[tuple[str, str], Detail] = {}
     for kind, pattern, value_of in _READERS:
         for match in pattern.finditer(text):
             if value := value_of(match):
-                found.setdefault((kind, value), Detail(kind, value, match[0].strip()))
+                details.setdefault((kind, value), Detail(kind, value, match[0].strip()))
         # A detail has one kind: that of the first reader that understands it.
         text = pattern.sub(" ; ", text) if kind != "id" else text
-    return tuple(found.values())
+    return tuple(details.values())
 
 
 #: Several checks ask for the details of the same texts, and the scenario is the same in each trial of a task.
@@ -127,7 +127,7 @@ class Known:
         """Add what a text gives."""
         self._written += "|" + _bare(text)
         self._days |= {_day(_date(match)) for match in _DATE.finditer(text) if _date(match)}
-        self._numbers |= {float(found.replace(",", "")) for found in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+        self._numbers |= {float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
 
     def has(self, detail: Detail) -> bool:
         """Return whether a detail was given, or follows from what was given."""
@@ -152,7 +152,10 @@ class Known:
         if any(abs(value - known) <= near for known in self._numbers):
             return True
         known = sorted(self._numbers)[:_MOST_NUMBERS]
-        return any(min(abs(one + two - value), abs(two - one - value)) <= near for one, two in combinations(known, 2))
+        return any(
+            min(abs(first + second - value), abs(second - first - value)) <= near
+            for first, second in combinations(known, 2)
+        )
 
 
 class Lazily:

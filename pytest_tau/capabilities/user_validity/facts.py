@@ -72,12 +72,12 @@ class UserFacts(BaseModel):
     @property
     def checks(self) -> tuple[str, ...]:
         """The names of the checks that have found something, each once."""
-        return tuple(dict.fromkeys(each.check for each in self.findings))
+        return tuple(dict.fromkeys(finding.check for finding in self.findings))
 
 
 def failure(facts: UserFacts, simulation: Simulation) -> Iterator[str]:
     """Yield the faults, but for those that the report itself begins with."""
     told = (NOT_UNDERSTOOD, GAVE_UP) if simulation.outcome == "failed" else ()
-    yield from (each.text for each in facts.findings if each.check not in told)
+    yield from (finding.text for finding in facts.findings if finding.check not in told)
     if facts.unchecked:
         yield f"the user could not be checked: {facts.unchecked}"

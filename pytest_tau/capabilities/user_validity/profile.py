@@ -69,28 +69,36 @@ class UserProfile:
         """
         skipped, measured = 0, []
         for trial in trials:
-            one = _measured(trial, domain_of)
-            skipped += one is None
-            measured += [one] if one is not None else []
+            conversation = _measured(trial, domain_of)
+            skipped += conversation is None
+            measured += [conversation] if conversation is not None else []
         if not measured:
             return cls(skipped=skipped)
-        lengths = [length for one in measured for length in one.words]
-        given = sum(sum(one.facts) for one in measured)
-        endings, checks = Counter(one.ending for one in measured), Counter(c for one in measured for c in one.checks)
+        lengths = [length for conversation in measured for length in conversation.words]
+        facts_given = sum(sum(conversation.facts) for conversation in measured)
+        endings, checks = (
+            Counter(conversation.ending for conversation in measured),
+            Counter(c for conversation in measured for c in conversation.checks),
+        )
         number = len(measured)
         return cls(
             trials=number,
             skipped=skipped,
-            turns=fmean(len(one.words) for one in measured),
+            turns=fmean(len(conversation.words) for conversation in measured),
             words=fmean(lengths),
             median_words=float(median(lengths)),
-            opening_words=fmean(one.words[0] for one in measured),
-            facts=given / len(lengths),
-            opening_facts=sum(one.facts[0] for one in measured) / given if given else None,
-            calls=fmean(one.calls for one in measured),
+            opening_words=fmean(conversation.words[0] for conversation in measured),
+            facts=facts_given / len(lengths),
+            opening_facts=sum(conversation.facts[0] for conversation in measured) / facts_given
+            if facts_given
+            else None,
+            calls=fmean(conversation.calls for conversation in measured),
             endings={name: many / number for name, many in sorted(endings.items())},
-            early_stops=sum(any(check.startswith("stop-") for check in one.checks) for one in measured) / number,
-            faulty=sum(bool(one.checks) for one in measured) / number,
+            early_stops=sum(
+                any(check.startswith("stop-") for check in conversation.checks) for conversation in measured
+            )
+            / number,
+            faulty=sum(bool(conversation.checks) for conversation in measured) / number,
             checks=dict(sorted(checks.items())),
         )
 
@@ -113,18 +121,18 @@ def _measured(trial: StoredTrial, domain_of: Callable[[str], Domain | None]) -> 
     if not texts:
         return None
     scenario = {detail[:2] for detail in details_in(conversation.scenario)}
-    said: set[Any] = set()
+    mentioned: set[Any] = set()
     facts = []
     for text in texts:
-        new = {detail[:2] for detail in details_in(text)} & scenario - said
-        said |= new
+        new = {detail[:2] for detail in details_in(text)} & scenario - mentioned
+        mentioned |= new
         facts.append(len(new))
     calls = sum(len(message.tool_calls or ()) for message in simulation.messages if isinstance(message, UserMessage))
     last = simulation.messages[-1]
     token = last.stop_token if isinstance(last, UserMessage) else None
     ended = token if simulation.termination_reason in STOPS and token in STOP_TOKENS else simulation.termination_reason
-    found = stored_or_checked(simulation, task, lambda: domain_of(trial.domain))
-    return _Measured([len(text.split()) for text in texts], facts, calls, str(ended), found.checks)
+    user_facts = stored_or_checked(simulation, task, lambda: domain_of(trial.domain))
+    return _Measured([len(text.split()) for text in texts], facts, calls, str(ended), user_facts.checks)
 
 
 def stored_or_checked(simulation: Simulation, task: Task, domain: Callable[[], Domain | None]) -> UserFacts:

@@ -34,17 +34,17 @@ _IF_ASKED = re.compile(r"\b(?:unless|until|if|when|except)\b", re.IGNORECASE)
 
 def made_up(conversation: Conversation) -> Iterator[Finding]:
     """Find e-mail addresses, ids, dates and numbers that neither the scenario nor the conversation has given before."""
-    known, read = Lazily([conversation.scenario]), 0
+    known, number_read = Lazily([conversation.scenario]), 0
     for number, message in enumerate(conversation.messages):
         if message.role == "user" and number >= conversation.start:
             for detail in details_in(words_of(message)):
-                for given in conversation.messages[read:number]:
-                    known.add(text_of(given))
-                read = number
+                for earlier in conversation.messages[number_read:number]:
+                    known.add(text_of(earlier))
+                number_read = number
                 if not (known.has(detail) or _is_forced(conversation, detail, number)):
-                    said = quote(words_of(message), detail.text)
+                    quoted = quote(words_of(message), detail.text)
                     yield Finding(
-                        "made-up-detail", number, f"the {detail.kind} {detail.text} was given nowhere: {said}"
+                        "made-up-detail", number, f"the {detail.kind} {detail.text} was given nowhere: {quoted}"
                     )
 
 
@@ -53,11 +53,11 @@ def _is_forced(conversation: Conversation, detail: Detail, number: int) -> bool:
 
     The agent must have asked for them. It is the task that lacks them then.
     """
-    asked = conversation.agent_said(number)
-    if detail.kind != "date" or not (_WHEN.search(asked) and wants_answer(asked)):
+    agent_text = conversation.agent_said(number)
+    if detail.kind != "date" or not (_WHEN.search(agent_text) and wants_answer(agent_text)):
         return False
     scenario = conversation.instructions
-    return bool(_BOOKING.search(scenario)) and not any(each.kind == "date" for each in details_in(scenario))
+    return bool(_BOOKING.search(scenario)) and not any(other.kind == "date" for other in details_in(scenario))
 
 
 def secrets(conversation: Conversation) -> Iterator[Finding]:
@@ -80,12 +80,12 @@ def _secrets_in(scenario: str) -> tuple[tuple[Detail, bool], ...]:
 
 
 def _given_away(conversation: Conversation, value: str, text: str, *, if_asked: bool) -> Iterator[Finding]:
-    for number, said in conversation.user_texts():
-        if not any(each.value == value for each in details_in(said)):
+    for number, user_text in conversation.user_texts():
+        if not any(detail.value == value for detail in details_in(user_text)):
             continue
         before = Lazily(conversation.texts[:number])
-        known = any(before.has(each) for each in details_in(said) if each.value == value)
-        asked = if_asked and number > conversation.start + 1 and wants_answer(conversation.agent_said(number))
-        if not known and not asked:
-            yield Finding("unasked-secret", number, f"the scenario wants {text} to be kept: {quote(said, text)}")
+        known = any(before.has(detail) for detail in details_in(user_text) if detail.value == value)
+        is_asked = if_asked and number > conversation.start + 1 and wants_answer(conversation.agent_said(number))
+        if not known and not is_asked:
+            yield Finding("unasked-secret", number, f"the scenario wants {text} to be kept: {quote(user_text, text)}")
         return

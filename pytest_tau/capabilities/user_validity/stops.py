@@ -38,11 +38,13 @@ def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
     answer = words_of(message)
     if not agrees_at_once(answer) or hesitates(answer):
         return
-    said = conversation.agent_said(number)
-    end = " ".join([each for each in _ENDS.split(said.strip()) if each][-_LAST:])
+    agent_text = conversation.agent_said(number)
+    end = " ".join([part for part in _ENDS.split(agent_text.strip()) if part][-_LAST:])
     asks = waits_for_yes(end) and not hands_over(end)
     if asks and not closes(end.splitlines()[-1] if end else ""):
-        yield Finding("stop-while-asked", number, f"asked {quote(said)}, the user agreed and stopped: {quote(answer)}")
+        yield Finding(
+            "stop-while-asked", number, f"asked {quote(agent_text)}, the user agreed and stopped: {quote(answer)}"
+        )
 
 
 def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
@@ -55,7 +57,9 @@ def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
     stop = conversation.stop
     if stop is None or stop[1].stop_token != _STOP or stop[1].misunderstanding or _refused(conversation):
         return
-    if not any(each.tool_calls or words_of(each) for each in conversation.messages if isinstance(each, UserMessage)):
+    if not any(
+        message.tool_calls or words_of(message) for message in conversation.messages if isinstance(message, UserMessage)
+    ):
         yield Finding("stop-before-request", stop[0], "the user stopped; it has said nothing")
     elif missing := _missing_words(conversation) or _missing_ids(conversation):
         yield Finding("stop-before-request", stop[0], f"the user stopped; never mentioned: {missing}")
@@ -65,30 +69,30 @@ def _missing_words(conversation: Conversation) -> str:
     script = conversation.task.scenarios[-1].script
     if script is None or not script.requests[1:]:
         return ""
-    *earlier, last = (set(words(each.say)) for each in script.requests)
-    own = {each for each in last.difference(*earlier) if len(each) >= _LONG_WORD}
-    said = any(not own.isdisjoint(words(text)) for text in conversation.texts)
-    return repr(script.requests[-1].say) if own and not said else ""
+    *earlier, last = (set(words(request.say)) for request in script.requests)
+    last_words = {word for word in last.difference(*earlier) if len(word) >= _LONG_WORD}
+    is_mentioned = any(not last_words.isdisjoint(words(text)) for text in conversation.texts)
+    return repr(script.requests[-1].say) if last_words and not is_mentioned else ""
 
 
 def _missing_ids(conversation: Conversation) -> str:
-    given, said = Lazily([conversation.scenario]), Lazily(conversation.texts)
-    actions = [each for each in conversation.task.criteria.actions or [] if each.requestor == "assistant"]
+    given_details, said_details = Lazily([conversation.scenario]), Lazily(conversation.texts)
+    actions = [action for action in conversation.task.criteria.actions or [] if action.requestor == "assistant"]
     for action in reversed(actions):
-        named = {name: value for name, value in action.arguments.items() if name not in _IDENTIFYING}
-        ids = [each for each in details_in(_values(named)) if each.kind == "id" and given.has(each)]
-        if ids and not any(said.has(each) for each in ids):
-            return ", ".join(each.text for each in ids)
+        arguments = {name: value for name, value in action.arguments.items() if name not in _IDENTIFYING}
+        ids = [detail for detail in details_in(_values(arguments)) if detail.kind == "id" and given_details.has(detail)]
+        if ids and not any(said_details.has(detail) for detail in ids):
+            return ", ".join(detail.text for detail in ids)
     return ""
 
 
 def _refused(conversation: Conversation) -> bool:
-    texts = (each.text for each in conversation.messages[1:] if isinstance(each, AssistantMessage))
+    texts = (message.text for message in conversation.messages[1:] if isinstance(message, AssistantMessage))
     return any(mentions_refusal(text) or hands_over(text) for text in texts) or any(
         "transfer" in call.name
-        for each in conversation.messages
-        if isinstance(each, AssistantMessage)
-        for call in each.tool_calls or ()
+        for message in conversation.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls or ()
     )
 
 

@@ -57,61 +57,65 @@ class UserFaults:
     @classmethod
     def of(cls, trials: Sequence[Measured]) -> UserFaults:
         """Return the faults of these trials."""
-        graded = [each for each in trials if each.record.outcome != "error"]
-        ran: list[TrialRecord] = [each.record for each in graded]
-        valid = [each.record for each in graded if each.facts.valid]
-        checks = Counter(check for each in graded for check in each.facts.checks)
+        graded = [trial for trial in trials if trial.record.outcome != "error"]
+        ran: list[TrialRecord] = [trial.record for trial in graded]
+        valid = [trial.record for trial in graded if trial.facts.valid]
+        checks = Counter(check for trial in graded for check in trial.facts.checks)
         pooled = not find_variants(record.group for record in ran)
         again = any(record.attempts > 1 for record in ran)
-        failed = [(_party(each.record), each) for each in graded if each.record.outcome == "failed"]
+        failed = [(_party(trial.record), trial) for trial in graded if trial.record.outcome == "failed"]
         return cls(
             trials=len(ran),
             faulty=len(ran) - len(valid),
             excluded=sum(record.excluded is not None for record in ran),
-            checks=tuple(sorted(checks.items(), key=lambda found: (-found[1], found[0]))),
+            checks=tuple(sorted(checks.items(), key=lambda check: (-check[1], check[0]))),
             rate=pass_1((record, record.passed) for record in ran) if pooled else None,
             valid_rate=pass_1((record, record.passed) for record in valid) if pooled else None,
             discarded=sum(record.attempts - 1 for record in ran),
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
             failed=len(failed),
-            not_understood=sum(party == "user" and NOT_UNDERSTOOD in each.facts.checks for party, each in failed),
+            not_understood=sum(party == "user" and NOT_UNDERSTOOD in trial.facts.checks for party, trial in failed),
             undecided=sum(
-                party == "undecided" and (each.facts.lost > 0 or each.facts.gave_up) for party, each in failed
+                party == "undecided" and (trial.facts.lost > 0 or trial.facts.gave_up) for party, trial in failed
             ),
-            lost=sum(each.facts.lost for each in graded),
-            lost_trials=sum(each.facts.lost > 0 for each in graded),
-            gave_up=sum(each.facts.gave_up for each in graded),
+            lost=sum(trial.facts.lost for trial in graded),
+            lost_trials=sum(trial.facts.lost > 0 for trial in graded),
+            gave_up=sum(trial.facts.gave_up for trial in graded),
         )
 
     @property
     def of_failures(self) -> list[str]:
         """Return how many failures are, or may be, those of a user that did not understand the agent."""
-        found = (
+        counted = (
             (self.not_understood, "the user did not understand the agent"),
             (self.undecided, "undecided whether the agent or the user failed"),
         )
-        return [f"{number:,} of {plural(self.failed, 'failure')}: {what}" for number, what in found if number]
+        return [
+            f"{number:,} of {plural(self.failed, 'failure')}: {explanation}"
+            for number, explanation in counted
+            if number
+        ]
 
     @property
     def of_scripted(self) -> str:
         """What scripted users did not understand, and how many gave up, whoever is at fault; empty if none did."""
         lost = f"did not understand {plural(self.lost, 'message')} in {plural(self.lost_trials, 'trial')}"
         left = f"gave up in {plural(self.gave_up, 'trial')}"
-        did = " and ".join(text for text, number in ((lost, self.lost), (left, self.gave_up)) if number)
-        return did and f"the scripted user {did}"
+        behaviour = " and ".join(text for text, number in ((lost, self.lost), (left, self.gave_up)) if number)
+        return behaviour and f"the scripted user {behaviour}"
 
     @property
     def parts(self) -> list[str]:
         """Return the parts of a line of the summary; none if no user has made a fault."""
         if not self.faulty and not self.discarded:
             return []
-        found = [f"{self.faulty:,} of {plural(self.trials, 'trial')}"]
-        found += [f"{name} {number:,}" for name, number in self.checks]
-        found += [f"pass^1 {_shown(self.rate)} with these trials"] if self.rate is not None else []
-        found += [f"{_shown(self.valid_rate)} without them"] if self.rate is not None else []
-        found += ["rates exclude them"] if self.excluded else []
-        found += [f"{plural(self.discarded, 'attempt')} discarded"] if self.discarded else []
-        return [*found, *([f"pass^1 {self.first_rate:.3f} of first attempts"] if self.first_rate is not None else [])]
+        texts = [f"{self.faulty:,} of {plural(self.trials, 'trial')}"]
+        texts += [f"{name} {number:,}" for name, number in self.checks]
+        texts += [f"pass^1 {_shown(self.rate)} with these trials"] if self.rate is not None else []
+        texts += [f"{_shown(self.valid_rate)} without them"] if self.rate is not None else []
+        texts += ["rates exclude them"] if self.excluded else []
+        texts += [f"{plural(self.discarded, 'attempt')} discarded"] if self.discarded else []
+        return [*texts, *([f"pass^1 {self.first_rate:.3f} of first attempts"] if self.first_rate is not None else [])]
 
 
 def _party(record: TrialRecord) -> str | None:
@@ -135,15 +139,15 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
 def comparison(compared: Compared) -> list[str]:
     """Return the faults of the users of two runs, if they made any."""
     both = [UserFaults.of(side) for side in (compared.before, compared.after)]
-    if not any(each.faulty for each in both):
+    if not any(faults.faulty for faults in both):
         return []
     texts = []
-    for each in both:
+    for faults in both:
         # Trials of variants are not pooled, so they have no rate together.
         rates = (
-            f" (pass^1 {each.rate:.3f} with them, {_shown(each.valid_rate)} without them)"
-            if each.rate is not None
+            f" (pass^1 {faults.rate:.3f} with them, {_shown(faults.valid_rate)} without them)"
+            if faults.rate is not None
             else ""
         )
-        texts.append(f"{each.faulty:,} of {plural(each.trials, 'trial')}{rates}")
+        texts.append(f"{faults.faulty:,} of {plural(faults.trials, 'trial')}{rates}")
     return [f"faults of the user: {' -> '.join(texts)}"]

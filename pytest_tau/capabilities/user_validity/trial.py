@@ -54,8 +54,8 @@ def check_simulation(
         domain: The domain; without it, calls of the user's tools are not checked.
         excused: Names of checks that the persona of the user makes meaningless.
     """
-    own = simulation.messages[len(task.message_history) :]
-    if not any(isinstance(message, UserMessage) for message in own):
+    trial_messages = simulation.messages[len(task.message_history) :]
+    if not any(isinstance(message, UserMessage) for message in trial_messages):
         return UserFacts()
     if "user" in simulation.info.saw_reference:
         excused = {*excused, *_OF_REFERENCE}

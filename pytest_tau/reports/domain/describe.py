@@ -44,7 +44,7 @@ def describe_domain(domain: Domain) -> dict[str, Any]:
         "name": domain.name,
         "policies": _policies(domain),
         "tools": tools,
-        "unused_tools": [each["name"] for each in tools if not each["tasks"]],
+        "unused_tools": [tool["name"] for tool in tools if not tool["tasks"]],
         "tables": tables,
         "splits": {name: len(ids) for name, ids in splits.items()},
         "tasks": [_task(task, splits) for task in tasks],
@@ -71,7 +71,7 @@ def _type_text(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "enum" in schema or "const" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema.get("enum", [schema.get("const")]))
     if "anyOf" in schema:
-        return " | ".join(_type_text(each, definitions) for each in schema["anyOf"])
+        return " | ".join(_type_text(option, definitions) for option in schema["anyOf"])
     if schema.get("type") == "array":
         return f"array of {_type_text(schema.get('items', {}), definitions)}"
     kind = schema.get("type", "any")
@@ -110,15 +110,15 @@ def _tables(environment: Environment) -> list[dict[str, Any]]:
 
 def _one_table(side: str, database: Database, name: str, field: Any) -> dict[str, Any]:
     content = getattr(database, name)
-    found: dict[str, Any] = {"side": side, "name": name, "type": _annotation_text(field.annotation), "records": None}
+    table: dict[str, Any] = {"side": side, "name": name, "type": _annotation_text(field.annotation), "records": None}
     if not isinstance(content, Table):
         fields = _fields(type(content)) if isinstance(content, Record) else []
-        return found | {"fields": fields, "sample": _as_json(content)}
+        return table | {"fields": fields, "sample": _as_json(content)}
     (record_type,) = get_args(field.annotation) or (None,)
     sample = next(content.scan(), None)
     # A table of several kinds of records has the fields of the first.
     kind = record_type if isinstance(record_type, type) else type(sample)
-    return found | {"records": len(content), "fields": _fields(kind), "sample": _as_json(sample)}
+    return table | {"records": len(content), "fields": _fields(kind), "sample": _as_json(sample)}
 
 
 def _fields(record: type) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def _as_json(value: Any) -> Any:
 
 def _policies(domain: Domain) -> list[dict[str, Any]]:
     """Return each variant of the policy, for an agent with a user and for one that works alone."""
-    found = []
+    policies = []
     for name in domain.spec.policies:
         for solo in (False, True):
             try:
@@ -159,9 +159,9 @@ def _policies(domain: Domain) -> list[dict[str, Any]]:
                 if not solo:
                     raise
                 continue  # this variant is not for an agent that works alone
-            found.append({"name": name, "solo": solo, "text": environment.policy})
+            policies.append({"name": name, "solo": solo, "text": environment.policy})
             environment.close()
-    return found
+    return policies
 
 
 def _task(task: Task, splits: dict[str, list[str]]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _task(task: Task, splits: dict[str, list[str]]) -> dict[str, Any]:
         "ticket": task.ticket,
         "reward_basis": list(criteria.reward_basis),
         "actions": _actions(criteria.actions or []),
-        "outcomes": [{"why": each.why, "actions": _actions(each.actions)} for each in criteria.outcomes or []],
+        "outcomes": [{"why": outcome.why, "actions": _actions(outcome.actions)} for outcome in criteria.outcomes or []],
     }
 
 

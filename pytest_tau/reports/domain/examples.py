@@ -35,17 +35,17 @@ def example_calls(domain: Domain, tasks: list[Task]) -> dict[tuple[str, str], di
     """
     environment = domain.environment()
     try:
-        wanted = {_Key(side, tool.name): tool for side in _REQUESTORS for tool in environment.tools(side)}
-        found: dict[tuple[str, str], dict[str, Any]] = {}
-        for task in _tasks_with(wanted, tasks):
-            missing = wanted.keys() - found.keys()
+        tools_by_key = {_Key(side, tool.name): tool for side in _REQUESTORS for tool in environment.tools(side)}
+        examples: dict[tuple[str, str], dict[str, Any]] = {}
+        for task in _tasks_with(tools_by_key, tasks):
+            missing = tools_by_key.keys() - examples.keys()
             if missing & _called(task):
-                found = _of_task(domain, task) | found
-        for key in wanted.keys() - found.keys():
-            example = _from_records(environment, key, wanted[key])
+                examples = _of_task(domain, task) | examples
+        for key in tools_by_key.keys() - examples.keys():
+            example = _from_records(environment, key, tools_by_key[key])
             if example is not None:
-                found[key] = example
-        return found
+                examples[key] = example
+        return examples
     finally:
         environment.close()
 
@@ -64,20 +64,20 @@ def _of_task(domain: Domain, task: Task) -> dict[tuple[str, str], dict[str, Any]
         environment = domain.environment(task)
     except TauError:  # ``tau lint`` reports a task that cannot begin
         return {}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    examples: dict[tuple[str, str], dict[str, Any]] = {}
     for action in task.criteria.actions or []:
         result = environment.call(action.name, action.arguments, action.requestor)
         if not result.error:
             example = _example(action.name, action.arguments, result.content, task.id)
-            found.setdefault(_Key(action.requestor, action.name), example)
+            examples.setdefault(_Key(action.requestor, action.name), example)
     environment.close()
-    return found
+    return examples
 
 
 def _example(name: str, arguments: dict[str, Any], result: str | None, task: str | None) -> dict[str, Any]:
     text = result or ""
-    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
-    return {"call": call_as_text(name, arguments), "arguments": arguments, "result": shown, "task": task}
+    shortened = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return {"call": call_as_text(name, arguments), "arguments": arguments, "result": shortened, "task": task}
 
 
 def _from_records(environment: Environment, key: _Key, tool: Tool) -> dict[str, Any] | None:
@@ -106,9 +106,9 @@ def _values(environment: Environment, name: str, schema: dict[str, Any], definit
             content = getattr(database, field)
             if isinstance(content, Table):
                 for key, _ in zip(content, range(_MOST_RECORDS), strict=False):
-                    yield from (found for found in _named(plain(content.peek(key)), name, 0) if isinstance(found, kind))
+                    yield from (value for value in _named(plain(content.peek(key)), name, 0) if isinstance(value, kind))
             else:
-                yield from (found for found in _named({field: plain(content)}, name, 0) if isinstance(found, kind))
+                yield from (value for value in _named({field: plain(content)}, name, 0) if isinstance(value, kind))
 
 
 def _named(value: Any, name: str, depth: int) -> Iterator[Any]:

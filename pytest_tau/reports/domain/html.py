@@ -47,8 +47,8 @@ def domain_page(found: Mapping[str, Any]) -> str:
 
 
 def _style() -> str:
-    report, own = files("pytest_tau.reports.html") / "page/page.css", files(__package__) / "domain.css"
-    return report.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")
+    report, domain_style = files("pytest_tau.reports.html") / "page/page.css", files(__package__) / "domain.css"
+    return report.read_text(encoding="utf-8") + domain_style.read_text(encoding="utf-8")
 
 
 def _text(value: Any) -> str:
@@ -131,9 +131,9 @@ def _tables(tables: Iterable[Mapping[str, Any]]) -> Iterable[str]:
         summary = f'<code>{_text(table["name"])}</code> <span class="tag">{table["side"]}</span>'
         summary += f' <span class="note">{count}</span>'
         rows = "".join(
-            f"<tr><td><code>{_text(each['name'])}</code></td><td><code>{_text(each['type'])}</code></td>"
-            f"<td>{_text(each['description'] or '')}</td></tr>"
-            for each in table["fields"]
+            f"<tr><td><code>{_text(field['name'])}</code></td><td><code>{_text(field['type'])}</code></td>"
+            f"<td>{_text(field['description'] or '')}</td></tr>"
+            for field in table["fields"]
         )
         head = "<thead><tr><th>field</th><th>type</th><th></th></tr></thead>"
         fields = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>' if rows else ""

@@ -71,7 +71,7 @@ def _task(task: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _calls(actions: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(f"{each['side']:<5}  {each['call']}" for each in actions)
+    return "\n".join(f"{action['side']:<5}  {action['call']}" for action in actions)
 
 
 def _text(text: str) -> str:
@@ -80,10 +80,10 @@ def _text(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return a text as a span of code that it cannot end, also in a table."""
-    shown = " ".join(printable(text).split()).replace("|", "\\|")
-    longest = max(map(len, re.findall("`+", shown)), default=0)
+    line = " ".join(printable(text).split()).replace("|", "\\|")
+    longest = max(map(len, re.findall("`+", line)), default=0)
     marks = "`" * (longest + 1)
-    return f"{marks}{' ' if longest else ''}{shown}{' ' if longest else ''}{marks}"
+    return f"{marks}{' ' if longest else ''}{line}{' ' if longest else ''}{marks}"
 
 
 def _fenced(text: str) -> list[str]:

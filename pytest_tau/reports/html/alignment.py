@@ -33,8 +33,8 @@ def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading
         of_calls[position].append(Row("matched", number, position))
     for number, (position, arguments) in near.items():
         of_calls[position].append(Row("differs", number, position, arguments))
-    for position, found in enumerate(of_calls):
-        rows += found or [Row("extra", None, position)]
+    for position, rows_of_call in enumerate(of_calls):
+        rows += rows_of_call or [Row("extra", None, position)]
     for number in range(len(actions)):
         if number not in paired and number not in near:
             rows.insert(_place(rows, number), Row("missing", number, None))
@@ -44,19 +44,21 @@ def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading
 def _matched(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> dict[int, int]:
     """By action, its call."""
     paired: dict[int, int] = {}
-    named: dict[str, list[int]] = {}
+    positions_by_name: dict[str, list[int]] = {}
     for position, call in enumerate(calls):
         if call.malformed is None:
-            named.setdefault(call.name, []).append(position)
-    taken: set[int] = set()
+            positions_by_name.setdefault(call.name, []).append(position)
+    used: set[int] = set()
     for number, action in enumerate(actions):
-        found = (each for each in named.get(action.name, ()) if matches(action, calls[each], grading))
-        if (first := next(found, None)) is None:
+        matching = (
+            position for position in positions_by_name.get(action.name, ()) if matches(action, calls[position], grading)
+        )
+        if (first := next(matching, None)) is None:
             continue
-        free = first if first not in taken else next((each for each in found if each not in taken), None)
+        free = first if first not in used else next((position for position in matching if position not in used), None)
         if free is not None or not grading.one_call_one_action:
             paired[number] = first if free is None else free
-            taken.add(paired[number])
+            used.add(paired[number])
     return paired
 
 
@@ -65,15 +67,15 @@ def _nearest(
 ) -> dict[int, tuple[int, tuple[str, ...]]]:
     """By action without a call, the nearest unpaired call of its name, with the arguments that differ."""
     near: dict[int, tuple[int, tuple[str, ...]]] = {}
-    taken = set(paired.values())
+    used = set(paired.values())
     for number, action in enumerate(actions):
         if number in paired:
             continue
         free = [(_differing(action, call), i) for i, call in enumerate(calls) if call.name == action.name]
-        free = [(arguments, position) for arguments, position in free if position not in taken]
+        free = [(arguments, position) for arguments, position in free if position not in used]
         if free:
-            arguments, position = min(free, key=lambda one: len(one[0]))
-            taken.add(position)
+            arguments, position = min(free, key=lambda candidate: len(candidate[0]))
+            used.add(position)
             near[number] = (position, arguments)
     return near
 

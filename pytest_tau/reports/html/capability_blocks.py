@@ -48,12 +48,12 @@ class ShownBlocks:
                 "rows": [[label, mask_secrets(value)] for label, value in block.rows],
                 "items": [
                     {
-                        **each._asdict(),
-                        "text": mask_secrets(each.text),
-                        "head": mask_secrets(each.head),
-                        "note": mask_secrets(each.note),
+                        **item._asdict(),
+                        "text": mask_secrets(item.text),
+                        "head": mask_secrets(item.head),
+                        "note": mask_secrets(item.note),
                     }
-                    for each in block.items
+                    for item in block.items
                 ],
                 "place": block.place,
                 "data": block.data,
@@ -79,15 +79,15 @@ def block_checks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]
     return [
         {
             "kind": block.title,
-            "text": mask_secrets(": ".join(filter(None, [each.head, each.text]))),
-            "met": bool(each.met),
+            "text": mask_secrets(": ".join(filter(None, [item.head, item.text]))),
+            "met": bool(item.met),
             "gates": False,
-            "message_idx": each.message_idx,
+            "message_idx": item.message_idx,
             "call": None,
-            "note": mask_secrets(each.note),
+            "note": mask_secrets(item.note),
             "ofCall": False,
         }
         for _, block in found
         if block.place == "checks"
-        for each in block.items
+        for item in block.items
     ]

@@ -93,17 +93,17 @@ def conversation(
         histories: Of the trials of the run.
         blocks: The blocks of capabilities in the page.
     """
-    verdict, found = simulation.reward_info, blocks.of_trial(simulation)
+    verdict, trial_blocks = simulation.reward_info, blocks.of_trial(simulation)
     history = _history(simulation, calls, task, domain, histories)
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
-    rows = align(actions, [made.call for made in calls], grading)
+    rows = align(actions, [call.call for call in calls], grading)
     differences = (verdict.db_diff if verdict else None) or history.differences
     return {
         "messages": _messages(simulation.messages),
-        "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
-        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(found),
-        "blocks": blocks.as_json(found),
+        "calls": [_call(call, history.changes.get(position, [])) for position, call in enumerate(calls)],
+        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(trial_blocks),
+        "blocks": blocks.as_json(trial_blocks),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],
@@ -171,24 +171,24 @@ def _reference_actions(verdict: RewardInfo | None, task: Task | None) -> list[Ac
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the texts of messages and the positions of their calls, which have the results."""
-    found: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
     waiting = position = 0
     for number, message in enumerate(messages):
         # The class of a model takes longer to ask for than its role.
         if message.role == "tool" and waiting:
             waiting -= 1
             continue
-        shown: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
+        document: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
         if message.role in ("assistant", "user"):
             if calls := message.tool_calls:
-                shown["calls"] = list(range(position, position + len(calls)))
+                document["calls"] = list(range(position, position + len(calls)))
             if message.role == "assistant" and message.actor:
-                shown["actor"] = message.actor
+                document["actor"] = message.actor
             waiting = len(calls or ())
             position += waiting
-            _add_facts(shown, message)
-        found.append(shown)
-    return found
+            _add_facts(document, message)
+        documents.append(document)
+    return documents
 
 
 def _add_facts(shown: dict[str, Any], message: AssistantMessage | UserMessage) -> None:
@@ -228,8 +228,8 @@ def _action(action: Action) -> dict[str, Any]:
 
 def _difference(difference: Difference) -> list[str | None]:
     expected = None if difference.missing == "expected" else value_text(difference.expected, _LONGEST_VALUE)
-    got = None if difference.missing == "got" else value_text(difference.got, _LONGEST_VALUE)
-    return [difference.side, difference.path, expected, got]
+    actual = None if difference.missing == "got" else value_text(difference.got, _LONGEST_VALUE)
+    return [difference.side, difference.path, expected, actual]
 
 
 def _task(task: Task) -> list[list[str]]:
@@ -251,7 +251,7 @@ def _task(task: Task) -> list[list[str]]:
             ("What the user does not know", wants.unknown_info),
             ("How the user acts", wants.task_instructions),
         ]
-    parts += [(f"Session {each.id}", str(each.user_scenario)) for each in (task.sessions or ())[1:]]
+    parts += [(f"Session {session.id}", str(session.user_scenario)) for session in (task.sessions or ())[1:]]
     parts.append(("Ticket", task.ticket))
     for number, outcome in enumerate(task.criteria.outcomes or ()):
         calls = [call_as_text(action.name, action.arguments) for action in outcome.actions]
@@ -283,8 +283,8 @@ def _usage(simulation: Simulation) -> Iterator[dict[str, Any]]:
     """Yield the sums over the model calls of each role, and of each actor after its role."""
     for role, used in simulation.model_usage.items():
         yield {"role": role, **used.model_dump(exclude={"actors"})}
-        for actor, own in used.actors.items():
-            yield {"role": f"{role} · {actor}", **own.model_dump(exclude={"actors"})}
+        for actor, actor_usage in used.actors.items():
+            yield {"role": f"{role} · {actor}", **actor_usage.model_dump(exclude={"actors"})}
 
 
 def _blame(blame: Attribution | None) -> dict[str, Any] | None:

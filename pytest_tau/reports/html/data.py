@@ -47,13 +47,13 @@ def gather(
     """
     columns = with_facts(column for run in runs for column in run.fact_columns)
     tables, tasks = _Tables(columns), TasksShown(capabilities, domains)
-    shown, gathered, blocks = [], list[list[Facts]](), ShownBlocks(capabilities, folder)
+    run_documents, gathered, blocks = [], list[list[Facts]](), ShownBlocks(capabilities, folder)
     for number, run in enumerate(runs):
         gatherer = Gatherer(run, domains, blocks, compared=len(runs) > 1, tasks=tasks)
-        kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
-        records = [one.record for one in facts]
+        has_conversations, facts = _gather_run(gatherer, ConversationBlocks(file, number))
+        records = [trial_facts.record for trial_facts in facts]
         names = _Names([record.group for record in records])
-        shown.append(
+        run_documents.append(
             {
                 "name": run.name,
                 "agent": agent_name(run.info, records),
@@ -61,23 +61,23 @@ def gather(
                 "counts": counts(run, records),
                 "rates": rates(records),
                 "comparisons": comparisons(records),
-                "kept": kept,
-                "rows": [tables.row(one, names) for one in facts],
+                "kept": has_conversations,
+                "rows": [tables.row(trial_facts, names) for trial_facts in facts],
                 "problems": [mask_secrets(problem) for problem in run.problems],
             }
         )
         gathered.append(facts)
-    found = {
-        "runs": shown,
+    document = {
+        "runs": run_documents,
         "fields": tables.fields,
-        "columns": page_columns(columns, [one.record for facts in gathered for one in facts]),
+        "columns": page_columns(columns, [trial_facts.record for facts in gathered for trial_facts in facts]),
         "tasks": tables.tasks,
         "texts": tables.texts,
         "taskBlocks": _task_blocks(tasks, gathered, blocks),
         "block": BLOCK,
         "pairs": _pairs(*gathered) if len(runs) == 2 else None,
     }
-    return found, list(blocks.scripts)
+    return document, list(blocks.scripts)
 
 
 def _gather_run(gatherer: Gatherer, blocks: ConversationBlocks) -> tuple[bool, list[Facts]]:
@@ -100,20 +100,20 @@ def _gather_run(gatherer: Gatherer, blocks: ConversationBlocks) -> tuple[bool, l
 
 def page_columns(columns: Sequence[Column], records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return the columns of the page's table, in order, with the parts that are shown in brackets after a value."""
-    shown = [
-        each
-        for each in columns
-        if each.page
-        and each.page.kind != "data"
-        and not (each.page.optional and all(each.value(record) in (None, "") for record in records))
+    shown_columns = [
+        column
+        for column in columns
+        if column.page
+        and column.page.kind != "data"
+        and not (column.page.optional and all(column.value(record) in (None, "") for record in records))
     ]
-    found = []
-    for column in sorted(shown, key=lambda each: not (each.page and each.page.first)):
-        parts = [[each.page.name, each.unit] for each in columns if each.page and each.part_of == column.name]
+    described = []
+    for column in sorted(shown_columns, key=lambda column: not (column.page and column.page.first)):
+        parts = [[part.page.name, part.unit] for part in columns if part.page and part.part_of == column.name]
         assert column.page is not None
         name, kind, label = column.page[:3]
-        found.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
-    return found
+        described.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
+    return described
 
 
 def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], blocks: ShownBlocks) -> list[dict[str, Any]]:
@@ -123,9 +123,9 @@ def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], blocks:
         for row, facts in enumerate(rows):
             places.setdefault(facts.simulation, (run, row))
     return [
-        {**shown, "simulations": [places[simulation] for simulation in block.simulations if simulation in places]}
+        {**document, "simulations": [places[simulation] for simulation in block.simulations if simulation in places]}
         for name, block in tasks.blocks()
-        for shown in blocks.as_json([(name, block.block._replace(place="box"))])
+        for document in blocks.as_json([(name, block.block._replace(place="box"))])
     ]
 
 
@@ -140,9 +140,9 @@ class _Tables:
     """Texts that many rows have in common, each once."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._columns = [each for each in columns if each.page and each.page.kind != "domain"]
+        self._columns = [column for column in columns if column.page and column.page.kind != "domain"]
         #: What a row has, in this order: each column by the name that it has in the page.
-        self.fields = [*(each.page.name for each in self._columns if each.page), "brief"]
+        self.fields = [*(column.page.name for column in self._columns if column.page), "brief"]
         self.tasks: list[list[Any]] = []
         self.texts: list[str] = []
         self._task_places: dict[tuple[str, str], int] = {}
@@ -156,7 +156,7 @@ class _Tables:
             names: The names of the groups of its run.
         """
         brief = None if facts.brief is None else self._text(mask_secrets(facts.brief))
-        return [*(self._cell(each, facts, names) for each in self._columns), brief]
+        return [*(self._cell(column, facts, names) for column in self._columns), brief]
 
     def _cell(self, column: Column, facts: Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
@@ -188,11 +188,11 @@ class _Tables:
 
 def _pairs(first: Sequence[Facts], second: Sequence[Facts]) -> list[list[int | None]]:
     """Return the pairs of trials: their places in both runs, and the message at which they first differ."""
-    groups = [[one.record.group for one in facts] for facts in (first, second)]
+    groups = [[trial_facts.record.group for trial_facts in facts] for facts in (first, second)]
     matched = {before: after for after, before in match_groups(*groups).items()}
     places: tuple[dict[Any, int], dict[Any, int]] = (
-        dict(_keyed((one.record for one in first), matched)),
-        dict(_keyed((one.record for one in second), {})),
+        dict(_keyed((trial_facts.record for trial_facts in first), matched)),
+        dict(_keyed((trial_facts.record for trial_facts in second), {})),
     )
     pairs: list[list[int | None]] = []
     for key in dict.fromkeys([*places[0], *places[1]]):

@@ -56,14 +56,18 @@ class StateHistories:
         positions: list[int] = []
         try:
             declared = self._environment(task, domain, solo=solo)
-            made = _carried_out(calls, len(simulation.messages) - 1)
-            changing = [each for each in made if declared.mutates(each[1].call.name, each[1].call.requestor)]
+            carried_out = _carried_out(calls, len(simulation.messages) - 1)
+            changing = [
+                numbered_call
+                for numbered_call in carried_out
+                if declared.mutates(numbered_call[1].call.name, numbered_call[1].call.requestor)
+            ]
             positions = [position for position, _ in changing]
             # A verdict with the differences is shown with these.
             listed = bool(simulation.reward_info and simulation.reward_info.db_diff)
             outcome = simulation.reward_info.compared_outcome if simulation.reward_info else None
             of_task = self._of_task(task, outcome, domain, solo=solo)
-            history = of_task.history([each for _, each in changing], listed=listed)
+            history = of_task.history([call for _, call in changing], listed=listed)
             return _placed(history, positions)
         except _StoppedError as stopped:
             return _placed(stopped.history, positions)
@@ -98,11 +102,11 @@ def _carried_out(calls: Iterable[Call], last: int) -> Iterator[tuple[int, Call]]
         calls: The calls of a conversation.
         last: The number of its last message, whose calls may not have been made.
     """
-    for position, made in enumerate(calls):
-        pending = made.result is None and made.message_idx == last
-        unmade = made.result is not None and not made.result.executed
-        if not pending and not unmade and made.call.malformed is None:
-            yield position, made
+    for position, call in enumerate(calls):
+        pending = call.result is None and call.message_idx == last
+        unmade = call.result is not None and not call.result.executed
+        if not pending and not unmade and call.call.malformed is None:
+            yield position, call
 
 
 def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
@@ -147,8 +151,8 @@ class _OfTask:
         """
         watch = _Watch(environment, self._reference, self._task)
         try:
-            for position, made in enumerate(calls):
-                if (note := watch.carry_out(position, made)) is not None:
+            for position, call in enumerate(calls):
+                if (note := watch.carry_out(position, call)) is not None:
                     raise _StoppedError(StateHistory(watch.changes, note=note))
             environment.sync()
             return watch.history(listed=listed)
@@ -174,8 +178,8 @@ class _StoppedError(Exception):
 def _identity(made: Call) -> tuple[Any, ...]:
     """Return a value that is equal for calls whose replays are equal."""
     call, result = made.call, made.result
-    found = None if result is None else (result.error, result.fault, result.content)
-    return call.name, canonical(call.arguments), call.requestor, found
+    outcome = None if result is None else (result.error, result.fault, result.content)
+    return call.name, canonical(call.arguments), call.requestor, outcome
 
 
 def _placed(history: StateHistory, positions: Sequence[int]) -> StateHistory:
@@ -188,7 +192,7 @@ def _placed(history: StateHistory, positions: Sequence[int]) -> StateHistory:
         history,
         changes={positions[number]: changes for number, changes in history.changes.items()},
         database=placed(history.database) if history.database else None,
-        assertions=[placed(each) for each in history.assertions],
+        assertions=[placed(assertion) for assertion in history.assertions],
     )
 
 
@@ -216,12 +220,12 @@ class _Watch:
                 f"the conversation and {now} on the available data."
             )
         # The wording of an error does not depend on the data.
-        shown = recorded is not None and recorded.fault is None and not result.error
-        if shown and recorded is not None and not same_result(recorded.content, result.content):
+        is_comparable = recorded is not None and recorded.fault is None and not result.error
+        if is_comparable and recorded is not None and not same_result(recorded.content, result.content):
             self._other_results += 1
-        found = [each for pair in before.databases_with(environment) for each in _changes(*pair)]
-        if found:
-            self.changes[position] = found
+        changes = [change for pair in before.databases_with(environment) for change in _changes(*pair)]
+        if changes:
+            self.changes[position] = changes
             self._look(position)
         return None
 

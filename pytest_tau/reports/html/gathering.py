@@ -75,8 +75,8 @@ class Gatherer:
             task, domain = trial.task, self._blamer.domain(name)
             self._blamer.annotate(trial)
             yield self._facts(trial, calls, name)
-            shown = conversation(trial.simulation, calls, task, domain, self._histories, self._shown)
-            blocks.add({**shown, "test": trial.test} if trial.test else shown)
+            document = conversation(trial.simulation, calls, task, domain, self._histories, self._shown)
+            blocks.add({**document, "test": trial.test} if trial.test else document)
             self._tasks.add(self.run, trial, name)
         blocks.end()
 

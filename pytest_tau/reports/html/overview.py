@@ -91,17 +91,17 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """
     return [
         {"domain": f"{name} [{variant}]" if variant else name, **_pass_rates(trials)}
-        for name, found in _by_domain(records).items()
-        for variant, trials in records_by_variant(found).items()
+        for name, domain_records in _by_domain(records).items()
+        for variant, trials in records_by_variant(domain_records).items()
     ]
 
 
 def comparisons(records: Sequence[TrialRecord]) -> list[str]:
     """Return the comparisons of each two variants of the tests on a domain, as lines."""
-    found = {name: Variants.of(trials) for name, trials in _by_domain(records).items()}
+    variants_by_domain = {name: Variants.of(trials) for name, trials in _by_domain(records).items()}
     return [
-        f"{name}: {line}" if len(found) > 1 else line
-        for name, variants in found.items()
+        f"{name}: {line}" if len(variants_by_domain) > 1 else line
+        for name, variants in variants_by_domain.items()
         if variants
         for line in variants.pair_lines()
     ]
@@ -126,10 +126,12 @@ def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capab
     facts: list[tuple[str, Any]] = []
     settings = info.get("settings")
     if isinstance(settings, dict):
-        made = named_participants(info)
+        participants = named_participants(info)
         # Without a user, one stands in that says nothing.
-        shown = {name: value for name, value in (settings | made).items() if (name, value) != ("user", "dummy")}
-        facts += [(title, shown.get(name)) for name, title in _SETTINGS.items()]
+        stated = {
+            name: value for name, value in (settings | participants).items() if (name, value) != ("user", "dummy")
+        }
+        facts += [(title, stated.get(name)) for name, title in _SETTINGS.items()]
         facts += [(name.capitalize(), value) for name, value in changed_settings(info).items()]
     for side in ("agent",) if works_alone(info) else ("agent", "user"):
         part = info.get(f"{side}_info")

@@ -57,13 +57,13 @@ def write_report(
     file.parent.mkdir(parents=True, exist_ok=True)
     known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
-        found, scripts = gather(runs, domains, spool, known, file.parent)
-        found["decisions"] = [(mask_secrets(line), met) for line, met in decisions]
+        content, scripts = gather(runs, domains, spool, known, file.parent)
+        content["decisions"] = [(mask_secrets(line), met) for line, met in decisions]
         spool.seek(0)
         with atomic_open(file) as page:
-            _write(page, found, spool, scripts)
-    problems = [problem for run in found["runs"] for problem in run["problems"]]
-    return Written(sum(len(run["rows"]) for run in found["runs"]), problems)
+            _write(page, content, spool, scripts)
+    problems = [problem for run in content["runs"] for problem in run["problems"]]
+    return Written(sum(len(run["rows"]) for run in content["runs"]), problems)
 
 
 def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes], scripts: Sequence[Path]) -> None:
@@ -73,9 +73,9 @@ def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes], 
         return (folder / name).read_text(encoding="utf-8")
 
     style = read("page.css")
-    own = [each.read_text(encoding="utf-8") for each in scripts]
+    block_scripts = [script.read_text(encoding="utf-8") for script in scripts]
     # The last one draws the page.
-    parts_of_script = [*(read(f"{name}.js") for name in _SCRIPTS), *own, read("main.js")]
+    parts_of_script = [*(read(f"{name}.js") for name in _SCRIPTS), *block_scripts, read("main.js")]
     script = '"use strict";\n(() => {\n' + "\n".join(parts_of_script) + "\n})();\n"
     parts = {
         "policy": content_policy(style, script),

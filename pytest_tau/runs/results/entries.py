@@ -114,11 +114,13 @@ def _from_export(entry: dict[str, Any]) -> dict[str, Any]:
     info = entry.get("info")
     if not isinstance(info, dict) or not isinstance(info.get(OWN), dict):
         return entry
-    own, unknown = info[OWN], info[OWN].get("unknown")
-    kept = {name: value for name, value in entry.items() if name not in (unknown if isinstance(unknown, list) else ())}
+    own_fields, unknown = info[OWN], info[OWN].get("unknown")
+    known_fields = {
+        name: value for name, value in entry.items() if name not in (unknown if isinstance(unknown, list) else ())
+    }
     # Without a field of ours it is somebody's simulation.
-    ours = {"test": ""} if own.keys() - _REPLACED else {}
-    entry = {**ours, **kept, **own, "info": {key: info[key] for key in info if key != OWN} or None}
+    ours = {"test": ""} if own_fields.keys() - _REPLACED else {}
+    entry = {**ours, **known_fields, **own_fields, "info": {key: info[key] for key in info if key != OWN} or None}
     verdict = entry.get("reward_info")
     if not isinstance(verdict, dict):
         return entry
@@ -175,16 +177,16 @@ def _in_ticks(entry: dict[str, Any], name: str, header: Mapping[str, Any]) -> Si
     """
     duplex = {key: entry[key] for key in DUPLEX if entry.get(key) is not None}
     try:
-        found = trajectory_of(duplex, header)
+        trajectory = trajectory_of(duplex, header)
     except ValidationError as error:
         raise EntryError(f"ticks.{first_problem(error)}") from None
-    if found is None:
+    if trajectory is None:
         raise EntryError("a conversation in ticks, which no capability of this installation reads")
-    whole = {**entry, "messages": [], "mode": DUPLEX_MODE}
-    simulation = _own(whole) or _foreign(whole, name, [])
-    simulation.messages = with_unique_ids(found.messages)
+    duplex_entry = {**entry, "messages": [], "mode": DUPLEX_MODE}
+    simulation = _own(duplex_entry) or _foreign(duplex_entry, name, [])
+    simulation.messages = with_unique_ids(trajectory.messages)
     simulation.duplex, simulation.mode = duplex, DUPLEX_MODE
-    simulation.facts = {**simulation.facts, **found.facts}
+    simulation.facts = {**simulation.facts, **trajectory.facts}
     return simulation
 
 
@@ -220,8 +222,8 @@ def read_task(raw: Any) -> Task:
 
 def _without_added_domain(task: Any) -> Any:
     """Return a task without the domain that an export has added to its instructions."""
-    own = task.get(OWN) if isinstance(task, dict) else None
-    if not isinstance(own, dict) or own.get("unknown") != ["user_scenario.instructions.domain"]:
+    own_fields = task.get(OWN) if isinstance(task, dict) else None
+    if not isinstance(own_fields, dict) or own_fields.get("unknown") != ["user_scenario.instructions.domain"]:
         return task
     task = copy.deepcopy(task)
     _drop(task, ("user_scenario", "instructions", "domain"))
@@ -256,8 +258,8 @@ def _reward(raw: Any) -> RewardInfo | None:
         return _forgiving(RewardInfo, raw)
     except ValidationError as error:
         broken = {problem["loc"][0] for problem in error.errors()}
-        kept = {key: value for key, value in raw.items() if key not in broken}
-        return RewardInfo.model_validate(kept) if "reward" in kept else RewardInfo(reward=reward)
+        readable = {key: value for key, value in raw.items() if key not in broken}
+        return RewardInfo.model_validate(readable) if "reward" in readable else RewardInfo(reward=reward)
 
 
 def _forgiving(model: type[M], raw: Any) -> M:

@@ -73,13 +73,13 @@ class ResultFile:
             OSError: It cannot be opened.
         """
         result, document = cls(path), dict[str, Any]()
-        kept: list[Piece] | None = []
+        small_pieces: list[Piece] | None = []
         index = path / RESULTS_INDEX if path.is_dir() else path
         for piece in pieces(index):
             if piece.end > _SMALL:
-                kept = None
-            elif kept is not None and piece.key != "tasks":
-                kept.append(piece)
+                small_pieces = None
+            elif small_pieces is not None and piece.key != "tasks":
+                small_pieces.append(piece)
             if _is_entry(piece):
                 result._note_entry(piece.value)
             elif piece.key == "tasks" and piece.position is not None:
@@ -90,7 +90,7 @@ class ResultFile:
             else:
                 document[piece.key] = piece.value
         result._add_header(document)
-        result._kept = kept
+        result._kept = small_pieces
         if not result.entries and (document.get("simulation_index") or path.is_dir()):
             result._find_files(index.parent, document.get("simulation_index"))
         elif "messages" in document or "traj" in document:  # one simulation, written over several lines
@@ -136,8 +136,8 @@ class ResultFile:
         document: dict[str, Any] = {}
         position = -1
         # Given once: what reads the entries may change them.
-        kept, self._kept = self._kept, None
-        for piece in pieces(self.path) if kept is None else kept:
+        small_pieces, self._kept = self._kept, None
+        for piece in pieces(self.path) if small_pieces is None else small_pieces:
             if _is_entry(piece):
                 position += 1
                 if position in positions:
@@ -183,11 +183,11 @@ class ResultFile:
         messages = objects_in(entry.get("messages"))
         calls = [call for message in messages for call in objects_in(message.get("tool_calls"))]
         self.called.update(str(call.get("name")) for call in calls)
-        named, test = entry.get("domain"), entry.get("test")
+        domain, test = entry.get("domain"), entry.get("test")
         if test and isinstance(test, str):
             self.last[test] = self.entries - 1
-        self.domain = self.domain or (named if isinstance(named, str) else None)
-        self.unnamed = self.unnamed or not named
+        self.domain = self.domain or (domain if isinstance(domain, str) else None)
+        self.unnamed = self.unnamed or not domain
 
     def _add_task(self, piece: Piece) -> None:
         raw, problem = piece.value, piece.problem

@@ -46,9 +46,9 @@ def with_unique_ids(messages: list[Any]) -> list[Any]:
     waiting: list[tuple[str, str]] = []
     for number, message in enumerate(messages):
         for position, call in enumerate(getattr(message, "tool_calls", None) or []):
-            own = f"call_{number}_{position}"
-            waiting.append((call.id, own))
-            call.id = own
+            new_id = f"call_{number}_{position}"
+            waiting.append((call.id, new_id))
+            call.id = new_id
         if message.role == "tool" and waiting:
             match = next((i for i, (old, _) in enumerate(waiting) if old == message.id), 0)
             message.id = waiting.pop(match)[1]
@@ -78,9 +78,9 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
     body = call.get("function") or call
     arguments, malformed = body.get("arguments"), call.get("malformed")
     if isinstance(arguments, str):
-        found = _read_arguments(arguments)
-        malformed = malformed or (None if found is None or isinstance(found, dict) else arguments)
-        arguments = found
+        parsed = _read_arguments(arguments)
+        malformed = malformed or (None if parsed is None or isinstance(parsed, dict) else arguments)
+        arguments = parsed
     if arguments is not None and not isinstance(arguments, dict):
         malformed = malformed or json.dumps(arguments)
     return {
@@ -99,15 +99,15 @@ def _read_arguments(text: str) -> Any:
     """
     if not text.strip():
         return {}
-    found: Any = text
+    value: Any = text
     for _ in range(2):
         for parse in (partial(parse_json, strict=False), _literal):
             with suppress(ValueError, TypeError):
-                found = parse(found)
+                value = parse(value)
                 break
-        if not isinstance(found, str):
+        if not isinstance(value, str):
             break
-    return found
+    return value
 
 
 def _literal(text: str) -> Any:

@@ -52,24 +52,26 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     """
     tasks: dict[bytes, Task] = {}
     for place, line in read_lines(file):
-        found = _parsed(line, str(place), tasks)
-        yield found
-        if found is None:
+        simulation = _parsed(line, str(place), tasks)
+        yield simulation
+        if simulation is None:
             return
 
 
 def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulation | None:
-    found, text = _split(line.rstrip())
-    if found is None:
+    stored, text = _split(line.rstrip())
+    if stored is None:
         return None
     try:
         task = _task(text, tasks)
     except (ValidationError, EntryError):
         return None
-    if OWN in found.info.others or found.ticks is not None:
+    if OWN in stored.info.others or stored.ticks is not None:
         return None
-    with_unique_ids(found.messages)
-    return StoredSimulation(name, _simulation(found), task, solo=found.info.solo, domain=found.domain, test=found.test)
+    with_unique_ids(stored.messages)
+    return StoredSimulation(
+        name, _simulation(stored), task, solo=stored.info.solo, domain=stored.domain, test=stored.test
+    )
 
 
 def _simulation(line: _Line) -> Simulation:

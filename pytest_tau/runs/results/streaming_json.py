@@ -99,15 +99,15 @@ class JsonText:
 
     def peek(self) -> str:
         """Return the next character that is not a space; empty at the end."""
-        found = _NO_SPACE.search(self.content, self.position)
-        self.position = found.start() if found else len(self.content)
-        return found.group() if found else ""
+        match = _NO_SPACE.search(self.content, self.position)
+        self.position = match.start() if match else len(self.content)
+        return match.group() if match else ""
 
     def take(self, expected: str) -> bool:
         """Pass over the next character that is not a space, if it is the expected one."""
-        found = self.peek() == expected
-        self.position += found
-        return found
+        is_next = self.peek() == expected
+        self.position += is_next
+        return is_next
 
     def value(self) -> tuple[Any, str | None]:
         """Return the next value, and what is wrong with it; one that is complete but no JSON is skipped."""
@@ -146,10 +146,10 @@ class JsonText:
         if not _NO_SPACE.search(self.content, end):
             return False
         try:
-            found = parse_json(self.content[self.position : end], strict=False)
+            document = parse_json(self.content[self.position : end], strict=False)
         except DocumentError:
             return False
-        return isinstance(found, dict) and not found.keys() & (STREAMED | {"simulation_index"})
+        return isinstance(document, dict) and not document.keys() & (STREAMED | {"simulation_index"})
 
     def _end_of_line(self) -> int:
         return self.content.find("\n", self.position) + 1 or len(self.content)
@@ -158,8 +158,8 @@ class JsonText:
 def _elements(text: JsonText, key: str) -> Generator[Piece, None, bool]:
     """Yield the elements of an array; return whether it was read to its end."""
     text.take("[")
-    number, whole = 0, text.take("]")
-    while not whole:
+    number, is_complete = 0, text.take("]")
+    while not is_complete:
         if not text.peek():
             yield Piece(key, number, problem=f"the file ends before the entry{text.why}")
             return False
@@ -167,8 +167,8 @@ def _elements(text: JsonText, key: str) -> Generator[Piece, None, bool]:
         value, problem = text.value()
         yield Piece(key, number, value, problem, start, text.position)
         number += 1
-        whole = text.take("]")
-        if not whole and not text.take(","):
+        is_complete = text.take("]")
+        if not is_complete and not text.take(","):
             if text.peek() or not problem:
                 yield Piece(key, number, problem=_stuck(text, "','"))
             return False
@@ -177,8 +177,8 @@ def _elements(text: JsonText, key: str) -> Generator[Piece, None, bool]:
 
 def _members(text: JsonText) -> Iterator[Piece]:
     text.take("{")
-    whole = text.take("}")
-    while not whole:
+    is_complete = text.take("}")
+    while not is_complete:
         key, problem = text.value()
         if problem or not isinstance(key, str) or not text.take(":"):
             yield Piece("", None, problem=_stuck(text, "a key"))
@@ -191,15 +191,15 @@ def _members(text: JsonText) -> Iterator[Piece]:
             yield Piece(key, None, value, problem)
         if not readable:
             return
-        whole = text.take("}")
-        if not whole and not text.take(","):
+        is_complete = text.take("}")
+        if not is_complete and not text.take(","):
             yield Piece("", None, problem=_stuck(text, "','"))
             return
 
 
 def _stuck(text: JsonText, expected: str) -> str:
-    found = text.peek()
-    problem = f"expected {expected}, got {found!r}" if found else f"the file ends{text.why}"
+    character = text.peek()
+    problem = f"expected {expected}, got {character!r}" if character else f"the file ends{text.why}"
     return f"nothing after this can be read: {problem}"
 
 

@@ -113,8 +113,8 @@ def _stored(entry: dict[str, Any], info: dict[str, Any]) -> RewardInfo | None:
     if reward is None:
         return None
     stored = RewardInfo(reward=reward, reward_basis=["DB", "COMMUNICATE"])
-    kept = info.get("reward_info")
-    checks = kept.get("info") if isinstance(kept, dict) else None
+    stored_info = info.get("reward_info")
+    checks = stored_info.get("info") if isinstance(stored_info, dict) else None
     if not isinstance(checks, dict):
         return stored
     # Where a task has outputs and the database agrees, only the outputs are kept; where it does not, only that.
@@ -122,9 +122,9 @@ def _stored(entry: dict[str, Any], info: dict[str, Any]) -> RewardInfo | None:
     if (match := stored_reward(actions)) is not None:
         stored.db_check = DBCheck(db_match=match == 1, db_reward=match)
     if isinstance(outputs, dict):
-        said = "as stored"
+        justification = "as stored"
         stored.communicate_checks = [
-            CommunicateCheck(info=o, met=bool(m), justification=said) for o, m in outputs.items()
+            CommunicateCheck(info=o, met=bool(m), justification=justification) for o, m in outputs.items()
         ]
     return stored
 
@@ -157,8 +157,8 @@ def _chat_messages(trajectory: list[Any]) -> list[Message]:
         if role == "user":
             messages.append(UserMessage(content=text))
         elif role == "assistant" and raw.get("tool_calls"):
-            made = _carried_out(raw["tool_calls"], trajectory[number + 1 :])
-            calls = [ToolCall.model_validate(read_call(call, "assistant")) for call in made]
+            executed = _carried_out(raw["tool_calls"], trajectory[number + 1 :])
+            calls = [ToolCall.model_validate(read_call(call, "assistant")) for call in executed]
             messages.append(AssistantMessage(tool_calls=calls))
         elif role == "assistant":
             messages.append(AssistantMessage(content=text))
