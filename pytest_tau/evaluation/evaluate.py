@@ -97,8 +97,8 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
     judged = Judged()
     if judge is not None and task.criteria.nl_assertions:
         judged = run_steadily(ask_judge(task, parsed, termination_reason, evaluation))
-    found = grade(task, parsed, termination_reason, domain, evaluation, judged.verdicts)
-    return settled(found, task, judged, evaluation)
+    graded = grade(task, parsed, termination_reason, domain, evaluation, judged.verdicts)
+    return settled(graded, task, judged, evaluation)
 
 
 async def aevaluate(
@@ -113,10 +113,10 @@ async def aevaluate(
 
     ``judged_messages`` are what the judge reads, by default the messages.
     """
-    read = messages if judged_messages is None else judged_messages
-    judged = await ask_judge(task, read, termination_reason, evaluation)
-    found = grade(task, messages, termination_reason, domain, evaluation, judged.verdicts)
-    return settled(found, task, judged, evaluation)
+    judge_messages = messages if judged_messages is None else judged_messages
+    judged = await ask_judge(task, judge_messages, termination_reason, evaluation)
+    graded = grade(task, messages, termination_reason, domain, evaluation, judged.verdicts)
+    return settled(graded, task, judged, evaluation)
 
 
 async def ask_judge(
@@ -170,26 +170,26 @@ def grade(
     grading, criteria = evaluation.grading, task.criteria
     of_domain = [PolicyComponent(silent=evaluation.silent)] if domain.spec.rules_count else []
     if of_domain and task.evaluation_criteria is not None:
-        task = _with_basis(task, [each.name for each in of_domain])
+        task = _with_basis(task, [component.name for component in of_domain])
         criteria = task.criteria
     if evaluation.solo:  # the agent makes the user's calls, too
         grading = replace(grading, requestor_counts=False)
-    given = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
+    grading_input = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
     if final is not None:
-        vars(given)["environment"] = final
-    _ = given.environment  # replayed in any case, as a task without criteria must fit the domain, too
+        vars(grading_input)["environment"] = final
+    _ = grading_input.environment  # replayed in any case, as a task without criteria must fit the domain, too
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:
         info.custom_checks = []
         built_in = [component for component in (*COMPONENTS, *reward_components()) if component.applies(task)]
         for component in [*built_in, *map(as_component, evaluation.evaluators), *of_domain]:
-            component.grade(given, info)
+            component.grade(grading_input, info)
     info.reward_breakdown = _factors(info, task, evaluation)
     info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=verdicts is not None)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
-    info.partial = shares_of(given, info)
-    given.environment.close()
+    info.partial = shares_of(grading_input, info)
+    grading_input.environment.close()
     return info
 
 
@@ -256,11 +256,14 @@ def passes_without_agent(task: Task, domain: Domain, grading: Grading = OFFICIAL
     """
     if task.needs_judge or not set(task.criteria.reward_basis) <= {component.name for component in COMPONENTS}:
         return None
-    what = f"null agent: {grading.name}{', solo' if solo else ''}"
-    return domain.once_per_task(task, what, lambda task: _passes(task, domain, grading, solo=solo))
+    key = f"null agent: {grading.name}{', solo' if solo else ''}"
+    return domain.once_per_task(task, key, lambda task: _passes(task, domain, grading, solo=solo))
 
 
 def _passes(task: Task, domain: Domain, grading: Grading, *, solo: bool) -> bool:
-    said: list[Message] = [AssistantMessage(content=GREETING), *([] if solo else [UserMessage(content="###STOP###")])]
+    messages: list[Message] = [
+        AssistantMessage(content=GREETING),
+        *([] if solo else [UserMessage(content="###STOP###")]),
+    ]
     evaluation = Evaluation(replace(grading, mark_null_pass=False), solo=solo)
-    return grade(task, [*task.message_history, *said], "user_stop", domain, evaluation, None).passed
+    return grade(task, [*task.message_history, *messages], "user_stop", domain, evaluation, None).passed

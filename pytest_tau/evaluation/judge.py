@@ -70,8 +70,8 @@ async def judge_statements(
     """
     try:
         # A foreign judge may change what it is given.
-        given = messages if isinstance(judge, UniformJudge) else clone(list(messages))
-        answer = judge.judge(list(statements), given)
+        shown_messages = messages if isinstance(judge, UniformJudge) else clone(list(messages))
+        answer = judge.judge(list(statements), shown_messages)
         verdicts = await answer if inspect.isawaitable(answer) else answer
         if getattr(judge, "gives_any_number", False):
             more = (f"verdict {number}" for number in range(len(statements) + 1, len(verdicts) + 1))

@@ -45,8 +45,8 @@ class LLMJudge:
             ModelError: The model or its provider failed.
             ReplayError: A replayed trial asks what was not recorded.
         """
-        asked = _question(statements, messages)
-        question, material = Question(asked, _FORMAT, _REMINDER), asked[-1]["content"]
+        request = _question(statements, messages)
+        question, material = Question(request, _FORMAT, _REMINDER), request[-1]["content"]
         try:
             return await usable_answer(self._model, question, lambda text: _verdicts(text, len(statements), material))
         except NoAnswerError as error:
@@ -93,8 +93,8 @@ def _verdicts(text: str, statements: int, material: str) -> list[Verdict]:
     if not isinstance(answer["verdicts"], list):
         raise AnswerError(f"verdicts must be a list, got {shown(answer['verdicts'])}")
     verdicts: dict[int, Verdict] = {}
-    for each in answer["verdicts"]:
-        number, verdict = _numbered(each)
+    for raw_verdict in answer["verdicts"]:
+        number, verdict = _numbered(raw_verdict)
         if not 1 <= number <= statements:
             raise AnswerError(f"it has a verdict on statement {number}, which does not exist")
         if number in verdicts:
@@ -109,10 +109,10 @@ def _verdicts(text: str, statements: int, material: str) -> list[Verdict]:
 def _numbered(raw: Any) -> tuple[int, Verdict]:
     if not isinstance(raw, dict):
         raise AnswerError(f"a verdict must be an object, got {shown(raw)}")
-    for name, (kind, wanted) in _FIELDS.items():
+    for name, (kind, expected) in _FIELDS.items():
         if type(raw.get(name)) is not kind:  # True is a number to isinstance
-            found = shown(raw[name]) if name in raw else "nothing"
-            raise AnswerError(f"{name} of a verdict must be {wanted}, got {found}")
+            actual = shown(raw[name]) if name in raw else "nothing"
+            raise AnswerError(f"{name} of a verdict must be {expected}, got {actual}")
     return raw["statement"], Verdict(raw["met"], writable(raw["reason"]))
 
 

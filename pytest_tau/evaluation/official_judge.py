@@ -53,8 +53,8 @@ class OfficialJudge:
         }
         used = {name: values[name] for name in placeholders(self._texts.user)}
         content = fill(self._texts.user, used, "the judge's prompt")
-        asked = [{"role": "system", "content": self._texts.system}, {"role": "user", "content": content}]
-        return self._verdicts((await self._model.complete(asked)).text)
+        request = [{"role": "system", "content": self._texts.system}, {"role": "user", "content": content}]
+        return self._verdicts((await self._model.complete(request)).text)
 
     def _verdicts(self, text: str) -> list[Verdict]:
         keys = self._texts

@@ -126,14 +126,14 @@ def outside_changes(live: Environment, before: StateBefore, given: GradingInput)
     differences = check_db(live, given.environment).differences
     if not differences:
         return None
-    made = _made(given)
-    own = Counter(each.call.name for each in made)
+    calls = _made(given)
+    own_executions = Counter(call.call.name for call in calls)
     infos = live.tool_infos
 
     def writing(executed: Counter[str]) -> dict[str, int]:
         return {name: number for name, number in executed.items() if name in infos and infos[name].mutates}
 
-    during = writing(live.executed - before.executed - own)
+    during = writing(live.executed - before.executed - own_executions)
     if during:
         return _changes("during", during, differences)
     if given.domain.unstable_reference(given.task) is not None:
@@ -143,15 +143,15 @@ def outside_changes(live: Environment, before: StateBefore, given: GradingInput)
     start = given.domain.environment(given.task, solo=given.solo)
     if not before.is_of(start):
         return _changes("before", writing(before.executed - start.executed), differences)
-    unexplained = _unexplained(differences, live, start, made, given)
+    unexplained = _unexplained(differences, live, start, calls, given)
     return _changes("during", {}, unexplained) if unexplained else None
 
 
 def _made(given: GradingInput) -> list[Call]:
     """Return the calls of the conversation that were executed."""
     history = len(given.task.message_history or ())
-    calls = [each for each in calls_in(given.messages) if each.message_idx >= history]
-    return [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
+    calls = [call for call in calls_in(given.messages) if call.message_idx >= history]
+    return [call for call in calls if call.result and call.result.executed and call.call.malformed is None]
 
 
 def undeclared_in(given: GradingInput) -> UndeclaredWrite | None:
@@ -159,7 +159,7 @@ def undeclared_in(given: GradingInput) -> UndeclaredWrite | None:
     if not given.domain.spec.agent_db.cheap_to_fork:
         return None  # this would start servers
     start = given.domain.environment(given.task, solo=given.solo)
-    return undeclared_write(start, [each.call for each in _made(given)])
+    return undeclared_write(start, [call.call for call in _made(given)])
 
 
 def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | None, task: Task, domain: Domain) -> None:
@@ -196,13 +196,15 @@ def _unexplained(
     A tool may have another effect when it is executed again, as one that stores the time does. A tool that is declared
     as one that only reads is not replayed.
     """
-    written = [(each.side, each.path) for each in check_db(given.environment, start).differences]
-    for made in calls:
-        start.answer(made.call)
+    written = [(change.side, change.path) for change in check_db(given.environment, start).differences]
+    for call in calls:
+        start.answer(call.call)
         start.sync()
     if same_state(start, live):
         return []
-    return [each for each in differences if not any(_overlap((each.side, each.path), place) for place in written)]
+    return [
+        change for change in differences if not any(_overlap((change.side, change.path), place) for place in written)
+    ]
 
 
 def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
@@ -225,7 +227,7 @@ class OutsideObserver(CustomComponent):
         self._live, self._before = live, before
         self._by_others: list[Difference] = []
         with contextlib.suppress(Exception):  # the domain's own code; now, as grading puts other states in place
-            self._by_others = [difference("agent", each) for each in live.agent_db.changes_by_others()]
+            self._by_others = [difference("agent", change) for change in live.agent_db.changes_by_others()]
         self.found: OutsideChanges | None = None
         self.undeclared: UndeclaredWrite | None = None
 
@@ -252,8 +254,8 @@ def outside_lines(changes: OutsideChanges) -> list[Line]:
     tools, when = changes.tools, changes.when
     ran = ", ".join(name if number == 1 else f"{name} ({number} times)" for name, number in tools.items())
     how = f"; executed on it directly: {ran}" if ran else ""
-    what = "outside of the conversation's calls" if when == "during" else "before the conversation"
-    lines = [Line("head", f"the environment was changed {what}{how}")]
+    where = "outside of the conversation's calls" if when == "during" else "before the conversation"
+    lines = [Line("head", f"the environment was changed {where}{how}")]
     for place in changes.differences[:_SHOWN]:
         texts = difference_texts(place.expected, place.got, place.missing, whole=_RECORD_WIDTH)
         lines.append(Line("bad", f"  {place.side} side: {place.path}  {'   '.join(texts)}"))

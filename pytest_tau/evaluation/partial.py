@@ -71,21 +71,21 @@ def shares_of(given: GradingInput, verdict: RewardInfo) -> dict[str, float | Non
         given: The conversation, with its environment.
         verdict: Its complete verdict.
     """
-    found: dict[str, float | None] = dict.fromkeys((*SHARES, *COUNTS))
-    found["state"] = _state(given, verdict)
+    shares: dict[str, float | None] = dict.fromkeys((*SHARES, *COUNTS))
+    shares["state"] = _state(given, verdict)
     for name, checks in (
         ("assertions", verdict.env_assertions),
         ("phrases", verdict.communicate_checks),
         ("statements", verdict.nl_assertions),
     ):
-        found[name] = _share([check.met for check in checks or []])
+        shares[name] = _share([check.met for check in checks or []])
     actions = verdict.action_checks or []
-    found["actions"] = _share([check.action_match for check in actions])
+    shares["actions"] = _share([check.action_match for check in actions])
     for kind in ("read", "write"):
-        found[f"actions.{kind}"] = _share([check.action_match for check in actions if check.tool_type == kind])
-    found |= _calls(given, verdict)
-    found["progress"] = _progress(found, verdict)
-    return found
+        shares[f"actions.{kind}"] = _share([check.action_match for check in actions if check.tool_type == kind])
+    shares |= _calls(given, verdict)
+    shares["progress"] = _progress(shares, verdict)
+    return shares
 
 
 def _share(met: Sequence[bool]) -> float | None:
@@ -120,41 +120,43 @@ def partial_text(partial: Mapping[str, float | None]) -> str:
 def _calls(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     """Return the numbers about calls: of the best assignment, of calls without an action, of failed calls."""
     paired = calls_in(given.messages)
-    calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
-    found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
+    calls = [_Made(call.call, call.result is not None and call.result.error) for call in paired]
+    numbers: dict[str, float | None] = {"failed_calls": sum(call.failed for call in calls)}
     task = given.task if verdict.outcome is None else given.task.of_outcome(verdict.outcome.position)
     actions = task.criteria.actions
     if actions is None:
-        return found
-    made: dict[tuple[str, str], list[_Made]] = defaultdict(list)
-    wanted: dict[tuple[str, str], list[Action]] = defaultdict(list)
+        return numbers
+    made_calls: dict[tuple[str, str], list[_Made]] = defaultdict(list)
+    reference_actions: dict[tuple[str, str], list[Action]] = defaultdict(list)
     # An agent that works alone makes the calls of both sides.
-    for each in calls:
-        if each.call.malformed is None:
-            made[each.call.name, "" if given.solo else each.call.requestor].append(each)
+    for call in calls:
+        if call.call.malformed is None:
+            made_calls[call.call.name, "" if given.solo else call.call.requestor].append(call)
     for action in actions:
-        wanted[action.name, "" if given.solo else action.requestor].append(action)
-    pairs = {key: _best_pairs(wanted[key], made[key]) for key in wanted if key in made}
+        reference_actions[action.name, "" if given.solo else action.requestor].append(action)
+    pairs = {
+        key: _best_pairs(reference_actions[key], made_calls[key]) for key in reference_actions if key in made_calls
+    }
     every = [pair for found_pairs in pairs.values() for pair in found_pairs]
     if actions:
-        found["selection"] = len(every) / len(actions)
+        numbers["selection"] = len(every) / len(actions)
     if every:
-        found["arguments"] = fsum(pair.equal / pair.compared for pair in every) / len(every)
+        numbers["arguments"] = fsum(pair.equal / pair.compared for pair in every) / len(every)
     infos = given.environment.tool_infos
     extra = {"write": 0, "read": 0}
-    for key, of_tool in made.items():
+    for key, of_tool in made_calls.items():
         kind = infos[key[0]].kind if key[0] in infos else None
         if kind in extra and len(of_tool) > len(pairs.get(key, ())):
-            succeeded = sum(not each.failed for each in of_tool)
+            succeeded = sum(not call.failed for call in of_tool)
             extra[kind] += succeeded - sum(not pair.made.failed for pair in pairs.get(key, ()))
-    return found | {f"extra_{kind}s": number for kind, number in extra.items()}
+    return numbers | {f"extra_{kind}s": number for kind, number in extra.items()}
 
 
 def _best_pairs(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair]:
     """Return the pairs of the best assignment of calls to actions of one name and side."""
     if (equal := _all_equal(actions, calls)) is not None:
         return equal
-    table = [[_pair(action, each) for each in calls] for action in actions]
+    table = [[_pair(action, call) for call in calls] for action in actions]
     # One whole number for each pair, in which each rank outweighs the sum of all that follow.
     unit = lcm(*(pair.compared for row in table for pair in row))
     most = min(len(actions), len(calls)) + 1
@@ -169,13 +171,13 @@ def _best_pairs(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair
 
 def _all_equal(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair] | None:
     """Return pairs with equal arguments, if every action gets a call of its own that did not fail: none is better."""
-    left, found = [each for each in calls if not each.failed], []
+    left, pairs = [call for call in calls if not call.failed], []
     for action in actions:
-        place = next((n for n, each in enumerate(left) if _is_action(action, each.call)), None)
+        place = next((n for n, call in enumerate(left) if _is_action(action, call.call)), None)
         if place is None:
             return None
-        found.append(_Pair(left.pop(place), 1, 1))
-    return found
+        pairs.append(_Pair(left.pop(place), 1, 1))
+    return pairs
 
 
 def _is_action(action: Action, call: ToolCall) -> bool:

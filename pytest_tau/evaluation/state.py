@@ -26,7 +26,9 @@ def state_share(task: Task, domain: Domain, differences: Iterable[Difference]) -
     """
     if not domain.spec.agent_db.cheap_to_fork:
         return None
-    return _share(task, domain, {leaf for each in differences for leaf in _leaves_of(each.side, each)})
+    return _share(
+        task, domain, {leaf for difference in differences for leaf in _leaves_of(difference.side, difference)}
+    )
 
 
 def current_share(task: Task, domain: Domain, environment: Environment) -> float:

@@ -81,7 +81,7 @@ class KnowledgeBase:
     @property
     def digests(self) -> dict[str, str]:
         """The fingerprint of each document, by id."""
-        return {each.id: digest(json.dumps([each.title, each.content])) for each in self.documents}
+        return {document.id: digest(json.dumps([document.title, document.content])) for document in self.documents}
 
     def retriever(self, retrieval: Retrieval) -> Retriever:
         """Return a variant of the knowledge base.
@@ -105,11 +105,11 @@ class KnowledgeBase:
 
     def policy(self, template: str, choice: Choice, required: Sequence[str] | None) -> str:
         """Return a policy with the documents that a variant shows in it; one with every document is made once."""
-        shown = choice.variant.documents
-        if shown != FULL:
-            return with_documents(template, self.documents, shown, required)
+        placeholder = choice.variant.documents
+        if placeholder != FULL:
+            return with_documents(template, self.documents, placeholder, required)
         if template not in self._with_every_document:
-            self._with_every_document[template] = with_documents(template, self.documents, shown, None)
+            self._with_every_document[template] = with_documents(template, self.documents, placeholder, None)
         return self._with_every_document[template]
 
     def searcher(self, choice: Choice) -> Searcher:

@@ -90,15 +90,15 @@ def read_documents(folder: Path) -> Documents:
     paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if _is_document(path)}
     if not paths:
         raise ConfigurationError(f"{folder}: no documents: expected files that end in .json, .md or .txt")
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     origin: dict[str, Path] = {}
     for name in sorted(paths):
         document = _read(paths[name], name)
-        if document.id in found:
+        if document.id in documents:
             problem = f"{origin[document.id]} has a document with the id {document.id!r}, too: make the ids different"
             raise ConfigurationError(f"{paths[name]}: {problem}")
-        found[document.id], origin[document.id] = document, paths[name]
-    return Documents(found.values())
+        documents[document.id], origin[document.id] = document, paths[name]
+    return Documents(documents.values())
 
 
 def _is_document(path: Path) -> bool:

@@ -43,20 +43,25 @@ def measure(
         ``required``, ids; ``recall``, the share of the required ones that were read; and ``recall_at``, the same if
         each search had returned at most so many documents. Both are None if no document is required.
     """
-    searches = [_search(made, documents) for made in calls_in(messages) if _is_search(messages, made, variant)]
-    named = [documents.find(each) for each in required or ()]
-    wanted = [each.id if each else str(given) for each, given in zip(named, required or (), strict=True)]
-    wanted = list(dict.fromkeys(wanted))
-    shown = {FULL: [document.id for document in documents], REQUIRED: wanted}.get(variant.documents or "", [])
-    read = dict.fromkeys([*shown, *(each for search in searches for each in search["read"])])
+    searches = [_search(call, documents) for call in calls_in(messages) if _is_search(messages, call, variant)]
+    required_documents = [documents.find(document_id) for document_id in required or ()]
+    required_ids = [
+        document.id if document else str(document_id)
+        for document, document_id in zip(required_documents, required or (), strict=True)
+    ]
+    required_ids = list(dict.fromkeys(required_ids))
+    shown_ids = {FULL: [document.id for document in documents], REQUIRED: required_ids}.get(variant.documents or "", [])
+    read_ids = dict.fromkeys([*shown_ids, *(document_id for search in searches for document_id in search["read"])])
     return {
         "variant": name,
         "searches": searches,
         # A policy with all documents is not a list of what was read.
-        "read": list(read) if variant.documents != FULL else wanted,
-        "required": wanted,
-        "recall": recall(wanted, read),
-        "recall_at": {str(k): recall(wanted, [*shown, *_first(searches, k)]) for k in AT} if wanted else None,
+        "read": list(read_ids) if variant.documents != FULL else required_ids,
+        "required": required_ids,
+        "recall": recall(required_ids, read_ids),
+        "recall_at": {str(k): recall(required_ids, [*shown_ids, *_first(searches, k)]) for k in AT}
+        if required_ids
+        else None,
     }
 
 
@@ -66,7 +71,7 @@ def recall(required: Sequence[str], read: Iterable[str]) -> float | None:
 
 
 def _first(searches: Sequence[dict[str, Any]], k: int) -> list[str]:
-    return [each for search in searches for each in search["read"][:k]]
+    return [document_id for search in searches for document_id in search["read"][:k]]
 
 
 def _is_search(messages: Sequence[Message], made: Call, variant: Variant) -> bool:
@@ -78,13 +83,19 @@ def _search(made: Call, documents: Documents) -> dict[str, Any]:
     text = str(next(iter(arguments.values()), ""))
     answer = (made.result.content or "") if made.result and not made.result.error else ""
     if made.call.name == "shell":
-        read = [document.id for document in documents if _shows(document, answer)]
-        named = [document.id for document in documents if f"{file_name(document.id)}" in answer]
-        found = list(dict.fromkeys([*named, *read]))
+        read_ids = [document.id for document in documents if _shows(document, answer)]
+        named_ids = [document.id for document in documents if f"{file_name(document.id)}" in answer]
+        found_ids = list(dict.fromkeys([*named_ids, *read_ids]))
     else:
-        found = read = [each for each in _HIT.findall(answer) if each in documents]
+        found_ids = read_ids = [document_id for document_id in _HIT.findall(answer) if document_id in documents]
     query = shorten(text, _LONGEST_QUERY)
-    return {"message_idx": made.message_idx, "tool": made.call.name, "query": query, "found": found, "read": read}
+    return {
+        "message_idx": made.message_idx,
+        "tool": made.call.name,
+        "query": query,
+        "found": found_ids,
+        "read": read_ids,
+    }
 
 
 def _shows(document: Document, text: str) -> bool:
@@ -97,4 +108,4 @@ def file_name(document_id: str) -> str:
 
     Source: τ²-bench v1.0.1: characters of the id other than letters, digits and ``._-`` become ``_``.
     """
-    return "".join(each if each.isalnum() or each in "._-" else "_" for each in document_id) + ".md"
+    return "".join(character if character.isalnum() or character in "._-" else "_" for character in document_id) + ".md"

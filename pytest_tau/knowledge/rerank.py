@@ -76,14 +76,14 @@ async def reranked(
             return None
 
     rated = await asyncio.gather(*(rate(hit) for hit in hits))
-    kept = [hit for hit in rated if hit is not None and hit.score >= least]
-    return sorted(kept, key=lambda hit: -hit.score)
+    relevant = [hit for hit in rated if hit is not None and hit.score >= least]
+    return sorted(relevant, key=lambda hit: -hit.score)
 
 
 def _rating(text: str) -> int:
     """Return the rating in a reply."""
-    found = json_or_none(text)
-    rating = found.get("relevance_score") if isinstance(found, dict) else None
+    answer = json_or_none(text)
+    rating = answer.get("relevance_score") if isinstance(answer, dict) else None
     if not isinstance(rating, int) or isinstance(rating, bool):
         raise ModelError(f"expected a relevance_score, got {json.dumps(text)[:80]}", kind="bad_answer")
     return rating

@@ -52,8 +52,8 @@ class Choice(NamedTuple):
     @property
     def reranker(self) -> tuple[str, dict[str, Any]]:
         """The name of the model that rates documents and the arguments of its calls."""
-        given = self.arguments.reranker_model
-        return given or MODEL, {**({} if given else ARGUMENTS), **self.arguments.reranker_args}
+        model = self.arguments.reranker_model
+        return model or MODEL, {**({} if model else ARGUMENTS), **self.arguments.reranker_args}
 
     @property
     def models(self) -> dict[str, tuple[str, Mapping[str, Any]]]:
@@ -88,9 +88,9 @@ class Searcher:
 
     def document(self, document_id: str) -> Document:
         """Return a document that was found."""
-        found = self._indexes.documents.get(document_id)
-        assert found is not None, document_id  # _from has looked it up
-        return found
+        known = self._indexes.documents.get(document_id)
+        assert known is not None, document_id  # _from has looked it up
+        return known
 
     def search(self, query: str) -> list[Hit]:
         """Return what the variant's index finds, rated by a model if the variant has one that rates."""
@@ -180,8 +180,8 @@ class Searcher:
     def _from(self, index: Index, query: str, k: int) -> list[Hit]:
         """Return an index's hits."""
         try:
-            found: Sequence[Any] = index.search(query, k)
-            hits = [Hit(document_id, float(score)) for document_id, score in found]
+            scored: Sequence[Any] = index.search(query, k)
+            hits = [Hit(document_id, float(score)) for document_id, score in scored]
         except (ToolError, ToolServerError):
             raise
         except Exception as error:

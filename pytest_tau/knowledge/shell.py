@@ -61,8 +61,8 @@ class Shell:
         """
         blocked = refused(command)
         if blocked is not None:
-            what = f"Command blocked - contains '{blocked}' which could escape the sandbox"
-            return f"Error (exit code 1): Error: {what}"
+            explanation = f"Command blocked - contains '{blocked}' which could escape the sandbox"
+            return f"Error (exit code 1): Error: {explanation}"
         return answer(command, run_in_sandbox(command, self._folder, writable=self._writable))
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ def write_files(documents: Documents, folder: Path) -> None:
     Source: τ²-bench v1.0.1, files of its sandbox.
     """
     rows = []
-    for document in sorted(documents, key=lambda each: each.id):
+    for document in sorted(documents, key=lambda document: document.id):
         name = file_name(document.id)
         (folder / name).write_text(f"# {document.title}\n\n{document.content}", encoding="utf-8")
         rows.append(f"- **{name}** - {document.title}\n")
@@ -91,14 +91,14 @@ def refused(command: str) -> str | None:
 
     Source: τ²-bench v1.0.1.
     """
-    plain = _QUOTED.sub(lambda found: " " * len(found[0]), command)
+    plain = _QUOTED.sub(lambda match: " " * len(match[0]), command)
     if ".." in plain:
         return ".."
     if plain.lstrip().startswith("/"):
         return "absolute path at start"
-    if found := _ABSOLUTE.search(plain):
-        return f"absolute path: {found[0]}"
-    return next((each for each in ("~", "$HOME") if each in plain), None)
+    if absolute := _ABSOLUTE.search(plain):
+        return f"absolute path: {absolute[0]}"
+    return next((symbol for symbol in ("~", "$HOME") if symbol in plain), None)
 
 
 def answer(command: str, done: Finished) -> str:
@@ -140,11 +140,11 @@ def check_sandbox(variant: str) -> None:
             f"retrieval variant {variant!r} runs shell commands in a sandbox: install bubblewrap (the program bwrap), "
             "which is in the packages of Linux distributions"
         )
-    done = subprocess.run(  # noqa: S603 - no shell, no foreign text
+    completed = subprocess.run(  # noqa: S603 - no shell, no foreign text
         [program, *_ISOLATION, *_system(), "true"], capture_output=True, text=True, check=False, timeout=LIMIT
     )
-    if done.returncode:
-        problem = done.stderr.strip() or f"exit code {done.returncode}"
+    if completed.returncode:
+        problem = completed.stderr.strip() or f"exit code {completed.returncode}"
         raise ConfigurationError(f"retrieval variant {variant!r}: bubblewrap cannot make a sandbox here: {problem}")
 
 
@@ -206,5 +206,5 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _text(output: bytes) -> str:
-    shown = output[:MOST_OUTPUT].decode("utf-8", "replace")
-    return shown if len(output) <= MOST_OUTPUT else f"{shown}\n[{len(output) - MOST_OUTPUT:,} more bytes]"
+    text = output[:MOST_OUTPUT].decode("utf-8", "replace")
+    return text if len(output) <= MOST_OUTPUT else f"{text}\n[{len(output) - MOST_OUTPUT:,} more bytes]"

@@ -164,7 +164,7 @@ def template_of(folder: Path, variant: Variant) -> str:
         ConfigurationError: A file is missing, or the text is blank.
     """
     path = folder / f"{variant.prompt}.md"
-    text = _COMPONENT.sub(lambda found: _read(folder / "components" / f"{found[1]}.md"), _read(path))
+    text = _COMPONENT.sub(lambda match: _read(folder / "components" / f"{match[1]}.md"), _read(path))
     if variant.embedding is not None:
         text = text.replace(
             _DENSE,
@@ -188,15 +188,15 @@ def with_documents(template: str, documents: Documents, placeholder: str | None,
     if placeholder is None:
         return template
     if placeholder == FULL:
-        shown = rendered(documents)
+        text = rendered(documents)
     else:
-        named = [documents.find(name) for name in required or ()]
-        shown = rendered(document for document in named if document is not None) or NO_DOCUMENTS
+        required_documents = [documents.find(name) for name in required or ()]
+        text = rendered(document for document in required_documents if document is not None) or NO_DOCUMENTS
     mark = f"{{{{{placeholder}}}}}"
     if mark in template:
-        return template.replace(mark, shown)
+        return template.replace(mark, text)
     heading = "## Knowledge base" if placeholder == FULL else "## Documents for this task"
-    return f"{template.rstrip()}\n\n{heading}\n\n{shown}\n"
+    return f"{template.rstrip()}\n\n{heading}\n\n{text}\n"
 
 
 def rendered(documents: Iterable[Document]) -> str:

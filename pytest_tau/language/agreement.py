@@ -78,14 +78,14 @@ _HESITATES: Final = re.compile(
 
 def is_yes(text: str) -> bool:
     """Return whether a text of the user agrees to something."""
-    said = plain_quotes(text)
-    return _affirms(_YES, said) and (not _NO.search(said) or _affirms(_GO_AHEAD, said))
+    plain = plain_quotes(text)
+    return _affirms(_YES, plain) and (not _NO.search(plain) or _affirms(_GO_AHEAD, plain))
 
 
 def is_no(text: str) -> bool:
     """Return whether a text of the user begins with a refusal or takes a request back, and agrees to nothing."""
-    said = plain_quotes(text)
-    return bool(_NO.search(said)) and not _affirms(_GO_AHEAD, said)
+    plain = plain_quotes(text)
+    return bool(_NO.search(plain)) and not _affirms(_GO_AHEAD, plain)
 
 
 def wishes(text: str) -> bool:

@@ -107,15 +107,17 @@ def claims_in(text: str) -> list[Claim]:
     No claims are recaps, what is denied or depends on something, news about messages that a system sends, and drafts
     that the text asks to agree to.
     """
-    found = []
+    claims = []
     asks = asks_to_proceed(text)
-    for sentence in (part for whole in sentences(plain_quotes(text)) for part in whole.split("; ")):
-        done = _DONE.search(sentence)
-        if not done or _UNDONE.search(sentence) or _RECAP.search(sentence) or _ASIDE.search(sentence):
+    for sentence in (part for whole_sentence in sentences(plain_quotes(text)) for part in whole_sentence.split("; ")):
+        match = _DONE.search(sentence)
+        if not match or _UNDONE.search(sentence) or _RECAP.search(sentence) or _ASIDE.search(sentence):
             continue
         if not (asks and _DRAFT.search(sentence)):
-            found.append(Claim(sentence, (done["passive"] or done["active"] or "").lower(), done["active"] is not None))
-    return found
+            claims.append(
+                Claim(sentence, (match["passive"] or match["active"] or "").lower(), match["active"] is not None)
+            )
+    return claims
 
 
 def has_synonyms(verb: str) -> bool:
@@ -132,11 +134,11 @@ def words_for_act(verb: str) -> re.Pattern[str]:
 @functools.lru_cache(maxsize=64)
 def words_like_act(verb: str) -> re.Pattern[str]:
     """Return the same with the words for another act that people take for it: exchange for change."""
-    own = next((acts for acts in _ACTS if verb in acts), (verb,))
-    alike = own[0] in _ALIKE
-    return _pattern(tuple(word for acts in _ACTS if acts[0] in _ALIKE for word in acts) if alike else own)
+    own_acts = next((acts for acts in _ACTS if verb in acts), (verb,))
+    alike = own_acts[0] in _ALIKE
+    return _pattern(tuple(word for acts in _ACTS if acts[0] in _ALIKE for word in acts) if alike else own_acts)
 
 
 def _pattern(verbs: tuple[str, ...]) -> re.Pattern[str]:
-    stems = "|".join(re.escape(each.rstrip("ey")) for each in verbs)
+    stems = "|".join(re.escape(verb.rstrip("ey")) for verb in verbs)
     return re.compile(f"(?:{stems}){_ENDINGS}")

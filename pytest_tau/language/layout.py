@@ -43,13 +43,13 @@ class Block(NamedTuple):
 
 def blocks(text: str) -> list[Block]:
     """Return the lines of a text in order, without empty ones and rules."""
-    lines, found = list(_lines(text)), list[Block]()
+    lines, marked = list(_lines(text)), list[Block]()
     for at, block in enumerate(lines):
-        follows = bool(found) and (found[-1].form == "item" or found[-1].text.endswith(":"))
-        form = any(_is_label(each) for each in lines[max(0, at - 1) : at + 2] if each is not block)
+        follows = bool(marked) and (marked[-1].form == "item" or marked[-1].text.endswith(":"))
+        form = any(_is_label(line) for line in lines[max(0, at - 1) : at + 2] if line is not block)
         entry = (follows and _is_entry(block)) or (form and _is_label(block))
-        found.append(block._replace(form="item") if entry else block)
-    return found
+        marked.append(block._replace(form="item") if entry else block)
+    return marked
 
 
 def _lines(text: str) -> Iterator[Block]:

@@ -28,8 +28,8 @@ def mentions(text: str, value: Any) -> bool:
 
 def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
-    said = _last_plain(text)
-    return any(each in said for each in _wanted(tuple(map(str, values))))
+    plain_text = _last_plain(text)
+    return any(value in plain_text for value in _wanted(tuple(map(str, values))))
 
 
 def addresses_in(text: str) -> list[str]:
@@ -60,7 +60,7 @@ def _wanted(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _words_of(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values as they are looked for in texts, without those that have no words."""
-    return tuple(each for each in map(_plain, values) if each.strip())
+    return tuple(value for value in map(_plain, values) if value.strip())
 
 
 def _plain(text: str) -> str:

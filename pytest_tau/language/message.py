@@ -45,14 +45,14 @@ def spoken(text: str) -> str:
     ``<think>`` if the last one is, or in a channel of the harmony format such as ``<|channel|>analysis``. Other values
     of an envelope are said as well, each in a line of its own. A text that only looks like an envelope stays as it is.
     """
-    said = text.strip()
-    if not _TAGS.intersection(said) and not said.startswith(_BEGINNINGS):
-        return said
+    content = text.strip()
+    if not _TAGS.intersection(content) and not content.startswith(_BEGINNINGS):
+        return content
     for _ in range(_LAYERS):
-        before, said = said, _without_envelope(_without_fence(_without_thoughts(said)))
-        if said == before:
+        before, content = content, _without_envelope(_without_fence(_without_thoughts(content)))
+        if content == before:
             break
-    return said
+    return content
 
 
 def without_tokens(text: str) -> str:
@@ -73,17 +73,17 @@ def plain_quotes(text: str) -> str:
 def _without_thoughts(text: str) -> str:
     if _CHANNEL in text:
         text = _MARKS.sub("", _UNSPOKEN.sub("", text))
-    kept: list[str] = []
+    parts: list[str] = []
     start, thinks = 0, False
     for tag in _THOUGHT.finditer(text):
         if tag["end"] or tag["closes"]:
             if not thinks:  # the first tag is missing: all before was a thought
-                kept.clear()
+                parts.clear()
             start, thinks = tag.end(), False
         elif not thinks:
-            kept.append(text[start : tag.start()])
+            parts.append(text[start : tag.start()])
             thinks = True
-    return "".join([*kept, "" if thinks else text[start:]]).strip()
+    return "".join([*parts, "" if thinks else text[start:]]).strip()
 
 
 def _without_fence(text: str) -> str:
@@ -115,6 +115,6 @@ def _lines(value: Any, name: str = "") -> Iterator[str]:
         for inner in value:
             yield from (f"- {line}" for line in _lines(inner))
     elif value is not None and value != "":
-        said = str(value).strip() if not isinstance(value, bool) else ("yes" if value else "no")
+        text = str(value).strip() if not isinstance(value, bool) else ("yes" if value else "no")
         # A sentence speaks for itself.
-        yield said if not name or said.endswith((".", "!", "?")) else f"{name}: {said}"
+        yield text if not name or text.endswith((".", "!", "?")) else f"{name}: {text}"

@@ -119,24 +119,24 @@ def introduces_unrequested(sentence: str, wanted: Collection[str]) -> bool:
         sentence: The sentence.
         wanted: The words of what the user wants and knows.
     """
-    found = _INTRODUCES.search(plain_quotes(sentence))
-    if found is None:
+    match = _INTRODUCES.search(plain_quotes(sentence))
+    if match is None:
         return False
-    said = set(words(sentence))
-    return bool(said & (_EXTRAS | _FURTHER)) and _is_foreign(sentence[found.end() :].lower(), wanted)
+    sentence_words = set(words(sentence))
+    return bool(sentence_words & (_EXTRAS | _FURTHER)) and _is_foreign(sentence[match.end() :].lower(), wanted)
 
 
 def _is_foreign(after: str, wanted: Collection[str]) -> bool:
     """Return whether the thing at the beginning of a text has nothing to do with what the user wants."""
     ends = _THING_ENDS.search(after, 1)
     offered = words(after[: ends.start()] if ends else after)
-    things = {word for word in offered if word not in _GENERAL}
-    if offered and offered[-1] in _GENERAL and not things & _EXTRAS:  # a high-priority note
+    specific = {word for word in offered if word not in _GENERAL}
+    if offered and offered[-1] in _GENERAL and not specific & _EXTRAS:  # a high-priority note
         return False
     stems = {word[:_STEM] for word in wanted}
-    known = {word for word in things if word[:_STEM] in stems}
+    known = {word for word in specific if word[:_STEM] in stems}
     is_known = after.lstrip().startswith(("the ", "your "))  # of the refund, the card
-    return bool(things & _EXTRAS - known) or (not is_known and len(known) * 2 < len(things))
+    return bool(specific & _EXTRAS - known) or (not is_known and len(known) * 2 < len(specific))
 
 
 def is_one_of_two(text: str, value: str) -> bool:
@@ -160,5 +160,5 @@ def alternatives_in(text: str) -> list[str]:
 
 def is_too_dear(text: str) -> bool:
     """Return whether a text says that something exceeds what the user wants to pay: "over your budget"."""
-    said = plain_quotes(text)
-    return any(not _NEGATED.search(said, 0, found.start()) for found in _TOO_DEAR.finditer(said))
+    plain = plain_quotes(text)
+    return any(not _NEGATED.search(plain, 0, match.start()) for match in _TOO_DEAR.finditer(plain))

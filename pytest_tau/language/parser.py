@@ -142,11 +142,11 @@ class ParsedText(NamedTuple):
         """Return whether it refuses something, or ends with what is not to be had, and asks for nothing then."""
         if self.any("refuses"):
             return True
-        lacking = [number for number, sentence in enumerate(self.sentences) if "lacks" in sentence]
-        if not lacking or self.is_open or self.any("offers", "confirms", "announces"):
+        positions = [number for number, sentence in enumerate(self.sentences) if "lacks" in sentence]
+        if not positions or self.is_open or self.any("offers", "confirms", "announces"):
             return False
-        after = self.sentences[lacking[-1] + 1 :]
-        return all(each.kinds & {"closes", "parts", "waits"} or len(each.words) <= _SHORT for each in after)
+        after = self.sentences[positions[-1] + 1 :]
+        return all(sentence.kinds & {"closes", "parts", "waits"} or len(sentence.words) <= _SHORT for sentence in after)
 
     @property
     def looks_up(self) -> bool:
@@ -158,8 +158,8 @@ class ParsedText(NamedTuple):
         """The text from the sentence on that says what the agent does now; empty if it waits, or has done it."""
         if self.any("asks", "confirms", "closes", "parts", "greets"):
             return ""
-        found = [number for number, sentence in enumerate(self.sentences) if sentence.kinds & {"announces", "news"}]
-        last = found[-1] if found else None
+        positions = [number for number, sentence in enumerate(self.sentences) if sentence.kinds & {"announces", "news"}]
+        last = positions[-1] if positions else None
         if last is None or "announces" not in self.sentences[last]:
             return ""
         return " ".join(sentence.text for sentence in self.sentences[last:])
@@ -200,12 +200,12 @@ def _read_list(listed: Sequence[Sentence], before: Sequence[Sentence], after: Se
         before: The sentence before the list, if there is one.
         after: The sentences after it.
     """
-    asks = any(_asks_for_list(each) for each in before) or any(
-        each.refers and not each.kinds & {"which", "confirms", "offers", "closes"} for each in after
+    asks = any(_asks_for_list(sentence) for sentence in before) or any(
+        sentence.refers and not sentence.kinds & {"which", "confirms", "offers", "closes"} for sentence in after
     )
-    confirms = any("confirms" in each and "which" not in each for each in before)
-    mine = confirms and all(_YOURS.search(each.text) for each in listed if each.form == "item")
-    return [_read_item(each, asked=each.form == "item" and (asks or mine)) for each in listed]
+    confirms = any("confirms" in sentence and "which" not in sentence for sentence in before)
+    mine = confirms and all(_YOURS.search(sentence.text) for sentence in listed if sentence.form == "item")
+    return [_read_item(sentence, asked=sentence.form == "item" and (asks or mine)) for sentence in listed]
 
 
 def _read_item(item: Sentence, *, asked: bool) -> Sentence:
@@ -277,23 +277,23 @@ def _asked_part(text: str, kinds: set[str]) -> str:
         start = _first(text, "which")[0]
     elif "confirms" in kinds and not _HANDS_OVER.search(text):
         return ""
-    elif "asks" in kinds and (found := _first(text, "asks"))[1]:
-        said = text[found[0] : found[1]]
-        start = 0 if "_" in said else found[0] if said.startswith("your") else found[1]
+    elif "asks" in kinds and (span := _first(text, "asks"))[1]:
+        phrase = text[span[0] : span[1]]
+        start = 0 if "_" in phrase else span[0] if phrase.startswith("your") else span[1]
     end = _PURPOSE.search(text, start)
     return text[start : end.start()] if end else text[start:]
 
 
 def _first(text: str, kind: str) -> tuple[int, int]:
     """Return start and end of what shows first that a sentence is of a kind; 0 and 0 if nothing does."""
-    found = sorted(match.span() for pattern in patterns_of(kind) if (match := pattern.search(text)))
-    start, end = found[0] if found else (0, 0)
-    for other, last in found[1:]:  # "I need", "need you to provide"
+    spans = sorted(match.span() for pattern in patterns_of(kind) if (match := pattern.search(text)))
+    start, end = spans[0] if spans else (0, 0)
+    for other, last in spans[1:]:  # "I need", "need you to provide"
         end = max(end, last) if other <= end else end
     return start, end
 
 
 def _reports_last(text: str) -> bool:
     """Return whether a sentence reports something after what it announces, which is then done."""
-    announced = max(found.start() for pattern in patterns_of("announces.") for found in pattern.finditer(text))
+    announced = max(match.start() for pattern in patterns_of("announces.") for match in pattern.finditer(text))
     return any(pattern.search(text, announced) for pattern in patterns_of("news."))

@@ -155,8 +155,10 @@ _LONGEST = 3
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """Return the words of a text, lower-case and in the singular, without little ones."""
-    found = (_singular(token) for token in _TOKEN.findall(text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
-    return tuple(word for word in found if not _LITTLE.fullmatch(word))
+    singulars = (
+        _singular(token) for token in _TOKEN.findall(text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    )
+    return tuple(word for word in singulars if not _LITTLE.fullmatch(word))
 
 
 def _singular(word: str) -> str:
@@ -182,9 +184,9 @@ def follows(phrase: str, text: Sequence[str], gap: int | None = None) -> list[in
     places = alternatives(phrase)
     for start, word in enumerate(text):
         if places and word in places[0]:
-            found = _rest(places, text, start, gap)
-            if found:
-                return found
+            positions = _rest(places, text, start, gap)
+            if positions:
+                return positions
     return None
 
 
@@ -195,15 +197,15 @@ def begins(phrase: str, text: Sequence[str], gap: int | None = None) -> list[int
 
 
 def _rest(places: Sequence[frozenset[str]], text: Sequence[str], start: int, gap: int | None) -> list[int] | None:
-    found = [start]
+    positions = [start]
     for place in places[1:]:
-        last = found[-1]
+        last = positions[-1]
         end = len(text) if gap is None else min(len(text), last + gap + 2)
         position = next((at for at in range(last + 1, end) if text[at] in place), None)
         if position is None:
             return None
-        found.append(position)
-    return found
+        positions.append(position)
+    return positions
 
 
 def has_all(phrase: str, text: Iterable[str]) -> bool:
@@ -222,14 +224,14 @@ def facts_in(text: Sequence[str], known: Iterable[str], spoken: tuple[tuple[str,
         spoken: More phrases, each with the fact that it names.
     """
     left = list(text)
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for phrase, name in _phrases(tuple(known), spoken):
         # Each word names one fact only: an email address is not an address.
         while (places := follows(phrase, left, gap=1)) is not None:
             for place in places:
                 left[place] = ""
-            found[name] = min(places[0], found.get(name, places[0]))
-    return sorted(found, key=found.__getitem__)
+            positions[name] = min(places[0], positions.get(name, places[0]))
+    return sorted(positions, key=positions.__getitem__)
 
 
 def identifies(name: str) -> bool:
@@ -246,8 +248,8 @@ def identifies_user(name: str) -> bool:
 def same_fact(name: str, known: Iterable[str]) -> str:
     """Return the known fact that a name means: the one of that name, or of synonyms; the name if there is none."""
     names = list(known)
-    return next((each for each in names if each == name), "") or next(
-        (each for each in names if _usual(each) == _usual(name)), name
+    return next((other for other in names if other == name), "") or next(
+        (other for other in names if _usual(other) == _usual(name)), name
     )
 
 
@@ -261,10 +263,12 @@ def _usual(name: str) -> tuple[str, ...]:
 def _phrases(known: tuple[str, ...], spoken: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
     rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
     # A fact of the script overrides one of the table with the same name.
-    own = [(_in_words(name), name) for name in known if name not in FACTS]
-    own += [(name, name) for name in {*known, *FACTS} if "_" in name]  # agents write the names of parameters, too
-    numbers = [(phrase, name) for _, name in own for phrase in _of_number(name)]
-    return sorted([*spoken, *own, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
+    own_phrases = [(_in_words(name), name) for name in known if name not in FACTS]
+    own_phrases += [
+        (name, name) for name in {*known, *FACTS} if "_" in name
+    ]  # agents write the names of parameters, too
+    numbers = [(phrase, name) for _, name in own_phrases for phrase in _of_number(name)]
+    return sorted([*spoken, *own_phrases, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
 
 
 def _in_words(name: str) -> str:
@@ -275,8 +279,8 @@ def _in_words(name: str) -> str:
 
 def _of_number(name: str) -> list[str]:
     """Return phrases for an id: people also ask for the number or the code of a thing."""
-    thing, _, last = name.rpartition("_")
-    if not thing or last not in _KEYS:
+    noun, _, last = name.rpartition("_")
+    if not noun or last not in _KEYS:
         return []
-    words = thing.replace("_", " ")
+    words = noun.replace("_", " ")
     return [f"{words} id/number/code", f"id/number/code {words}", f"which/what {words}"]

@@ -80,8 +80,8 @@ def without_unwanted(text: str) -> str:
 
 def extreme_in(text: str) -> Literal["least", "most"] | None:
     """Return whether a text wants the cheapest (``least``) or the most expensive thing (``most``); None if neither."""
-    wanted = without_unwanted(text)
-    least, most = bool(_LEAST.search(wanted)), bool(_MOST.search(wanted))
+    wish = without_unwanted(text)
+    least, most = bool(_LEAST.search(wish)), bool(_MOST.search(wish))
     return None if least == most else "least" if least else "most"
 
 
@@ -102,9 +102,9 @@ def withdraws(text: str) -> bool:
 
 def reconsidered(text: str) -> str:
     """Return the part of a sentence from where it takes back a wish: "only exchange the lamp"; empty if it does not."""
-    said = plain_quotes(text)
-    match = _RECONSIDERS.search(said)
-    return said[match.start() :] if match else ""
+    plain = plain_quotes(text)
+    match = _RECONSIDERS.search(plain)
+    return plain[match.start() :] if match else ""
 
 
 def speaks_of_price(text: str) -> bool:
@@ -129,12 +129,12 @@ def numbers_of(text: str, thing: str) -> set[int]:
         text: The text.
         thing: The beginning of the word for it, such as ``bag``.
     """
-    found = set()
+    numbers = set()
     noun = rf"(?:\W+\w+){{0,2}}?\W+{re.escape(thing)}\w*"
     for sentence in sentences(plain_quotes(text.lower())):
         if re.search(_NONE + noun, sentence):
-            found.add(0)
+            numbers.add(0)
             continue
         for match in re.finditer(rf"\b(\d+|{'|'.join(_NUMBERS)})(?={noun})", sentence):
-            found.add(int(match[1]) if match[1].isdecimal() else _NUMBERS[match[1]])
-    return found
+            numbers.add(int(match[1]) if match[1].isdecimal() else _NUMBERS[match[1]])
+    return numbers

@@ -66,32 +66,34 @@ async def lint_domain(
         ConfigurationError: No such split.
         TaskFormatError: A task file does not follow the format.
     """
-    own, tasks = tasks is None, tasks_of(domain, split) if tasks is None else tasks
+    is_whole, tasks = tasks is None, tasks_of(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
     report.findings += [
-        *((*check_splits(domain), *check_copies(domain), *check_documents(domain)) if own else ()),
+        *((*check_splits(domain), *check_copies(domain), *check_documents(domain)) if is_whole else ()),
         *check_duplicates(tasks),
     ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
-    report.findings += await _of_capabilities(LintView(domain, None, None, evaluation, tasks), report) if own else []
+    report.findings += (
+        await _of_capabilities(LintView(domain, None, None, evaluation, tasks), report) if is_whole else []
+    )
     for task in _one_by_one(tasks, domain):
         misfit = _misfit(task, domain, components, domains)
         if misfit is not None:
             report.findings.append(misfit)
             continue
-        found = [*check_stable(task, domain)]
-        if found and "DB" in task.criteria.reward_basis:
-            report.findings += _undeclared(task, domain) or found
+        findings = [*check_stable(task, domain)]
+        if findings and "DB" in task.criteria.reward_basis:
+            report.findings += _undeclared(task, domain) or findings
             continue
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
-        gold, found = await check_gold(task, domain, evaluation)
-        found += [*null, *await _of_capabilities(LintView(domain, task, gold, evaluation), report)]
-        found += _other_findings(task, domain, evaluation, facts)
-        causes = without_consequences(found, task, domain)
+        gold, findings = await check_gold(task, domain, evaluation)
+        findings += [*null, *await _of_capabilities(LintView(domain, task, gold, evaluation), report)]
+        findings += _other_findings(task, domain, evaluation, facts)
+        causes = without_consequences(findings, task, domain)
         report.findings += causes
-        report.consequences += [each for each in found if each not in causes]
+        report.consequences += [finding for finding in findings if finding not in causes]
     return report
 
 
@@ -129,14 +131,14 @@ def _one_by_one(tasks: Sequence[Task], domain: Domain) -> Iterator[Task]:
 
 async def _of_capabilities(view: LintView, report: LintReport) -> list[Finding]:
     """Return what capabilities find; figures are added to the report."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for capability in installed():
         try:
-            for each in await capability.lint(view) if capability.lint is not None else ():
-                if isinstance(each, str):
-                    report.figures.append(each)
+            for finding_or_figure in await capability.lint(view) if capability.lint is not None else ():
+                if isinstance(finding_or_figure, str):
+                    report.figures.append(finding_or_figure)
                 else:
-                    found.append(each)
+                    findings.append(finding_or_figure)
         except TauError:
             raise
         except BaseException as error:
@@ -144,7 +146,7 @@ async def _of_capabilities(view: LintView, report: LintReport) -> list[Finding]:
                 raise
             problem = f"capability {capability.name!r}: {problem_of(error, 'lint')}"
             raise ConfigurationError(problem) from error
-    return found
+    return findings
 
 
 def _undeclared(task: Task, domain: Domain) -> list[Finding]:
@@ -177,8 +179,8 @@ def tasks_of(domain: Domain, split: str | None) -> list[Task]:
     """Return the tasks of a split, without the ids that no task has; all for None."""
     if split is None or split not in domain.splits:
         return domain.tasks(split)
-    wanted = set(domain.splits[split])  # ids that no task has are a finding here
-    return [task for task in domain.tasks(split=None) if task.id in wanted]
+    ids = set(domain.splits[split])  # ids that no task has are a finding here
+    return [task for task in domain.tasks(split=None) if task.id in ids]
 
 
 def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: DomainSource | None) -> Finding | None:

@@ -89,11 +89,11 @@ def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:
         return
     script = task.user_scenario.script
     calls = [
-        ToolCall(name=each.name, arguments=each.arguments, requestor=each.requestor)
-        for each in task.criteria.actions or []
+        ToolCall(name=action.name, arguments=action.arguments, requestor=action.requestor)
+        for action in task.criteria.actions or []
     ]
     reads = script.goals if script else ()
-    calls += [ToolCall(name=each.tool, arguments=each.arguments, requestor="user") for each in reads]
-    found = undeclared_write(environment, calls)
-    if found is not None:
-        yield Finding("undeclared-write", "error", task.id, str(found))
+    calls += [ToolCall(name=goal.tool, arguments=goal.arguments, requestor="user") for goal in reads]
+    undeclared = undeclared_write(environment, calls)
+    if undeclared is not None:
+        yield Finding("undeclared-write", "error", task.id, str(undeclared))

@@ -32,25 +32,27 @@ _TOO_MANY_ERRORS = "failed tool calls, the limit is"
 
 def without_consequences(findings: Sequence[Finding], task: Task, domain: Domain) -> list[Finding]:
     """Return the findings of a task without those that follow from another one."""
-    failing = {at for each in findings if _is_failing(each) and (at := _position(each)) is not None}
+    failing = {at for finding in findings if _is_failing(finding) and (at := _position(finding)) is not None}
     changes = {at for at in failing if not _is_read(task, at, domain)}
-    hidden = {rule for each in findings for rule in _OF_RULES.get(each.rule, ())}
+    hidden = {rule for finding in findings for rule in _OF_RULES.get(finding.rule, ())}
     hidden |= {*_OF_MISSING_CHANGE} if changes else set()
-    kept = [each for each in findings if each.rule not in hidden]
+    remaining = [finding for finding in findings if finding.rule not in hidden]
     if failing:
-        kept = [each for each in kept if not (each.rule == "gold-fails" and _TOO_MANY_ERRORS in each.text)]
-        kept = [each for each in kept if not _is_after(each, _OF_MISSING_RESULT, min(failing))]
-    return list(_causes(kept, changes))
+        remaining = [
+            finding for finding in remaining if not (finding.rule == "gold-fails" and _TOO_MANY_ERRORS in finding.text)
+        ]
+        remaining = [finding for finding in remaining if not _is_after(finding, _OF_MISSING_RESULT, min(failing))]
+    return list(_causes(remaining, changes))
 
 
 def _causes(findings: Sequence[Finding], changes: set[int]) -> Iterator[Finding]:
     """Yield the findings, but of the actions that raise only those for which no other cause is known."""
-    refused = {_position(each) for each in findings if _is_failing(each) and each.rule != "action-raises"}
-    for each in findings:
-        at = _position(each)
+    refused = {_position(finding) for finding in findings if _is_failing(finding) and finding.rule != "action-raises"}
+    for finding in findings:
+        at = _position(finding)
         follows = at in refused or any(before < at for before in changes if at is not None)
-        if each.rule != "action-raises" or not follows:
-            yield each
+        if finding.rule != "action-raises" or not follows:
+            yield finding
 
 
 def _is_failing(finding: Finding) -> bool:
@@ -64,8 +66,8 @@ def _is_after(finding: Finding, rules: Sequence[str], position: int) -> bool:
 
 def _position(finding: Finding) -> int | None:
     """Return the position of the reference action that a finding is about."""
-    found = _ACTION.match(finding.text)
-    return int(found[1]) if found else None
+    match = _ACTION.match(finding.text)
+    return int(match[1]) if match else None
 
 
 def _is_read(task: Task, position: int, domain: Domain) -> bool:

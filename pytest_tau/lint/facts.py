@@ -78,6 +78,6 @@ def _spoken_texts(script: UserScript) -> list[str]:
     return [
         *(request.say for request in requests),
         *(request.fallback for request in requests if request.fallback),
-        *(value for each in facts for value in each.values()),
+        *(value for known_facts in facts for value in known_facts.values()),
         *(answer.say for answer in answers),
     ]

@@ -41,12 +41,12 @@ def check_history_results(task: Task, domain: Domain) -> Iterator[Finding]:
 
     A stored object may lack fields of the real one.
     """
-    for made in _made_again(task, domain):
-        where = f"message {made.stored.message_idx} ({made.stored.call.name})"
-        if made.problem is not None:
-            yield Finding("history-result", "error", task.id, f"{where}: {made.problem}")
-        elif not is_error(made.result):
-            difference = _difference(_value(made.recorded), _value(made.result))
+    for repeated in _made_again(task, domain):
+        where = f"message {repeated.stored.message_idx} ({repeated.stored.call.name})"
+        if repeated.problem is not None:
+            yield Finding("history-result", "error", task.id, f"{where}: {repeated.problem}")
+        elif not is_error(repeated.result):
+            difference = _difference(_value(repeated.recorded), _value(repeated.result))
             if difference is not None:
                 yield Finding("history-result", "warning", task.id, f"{where}: the stored result differs: {difference}")
 
@@ -59,10 +59,10 @@ def contradiction(task: Task, domain: Domain) -> str | None:
     """
     if not task.message_history or not domain.spec.agent_db.cheap_to_fork:
         return None
-    for made in _made_again(task, domain):
-        call = made.stored.call
-        if made.problem is not None and toolkit_of(domain, call.requestor).tool_infos[call.name].mutates:
-            return f"{call.name}: {made.problem}"
+    for repeated in _made_again(task, domain):
+        call = repeated.stored.call
+        if repeated.problem is not None and toolkit_of(domain, call.requestor).tool_infos[call.name].mutates:
+            return f"{call.name}: {repeated.problem}"
     return None
 
 
@@ -97,10 +97,10 @@ def _difference(stored: Any, made: Any, path: str = "") -> str | None:
     if isinstance(stored, dict) and isinstance(made, dict):
         pairs = [(f"{path}.{key}", value, made.get(key)) for key, value in stored.items()]
     elif isinstance(stored, list) and isinstance(made, list) and len(stored) == len(made):
-        pairs = [(f"{path}.{position}", *each) for position, each in enumerate(zip(stored, made, strict=True))]
+        pairs = [(f"{path}.{position}", *pair) for position, pair in enumerate(zip(stored, made, strict=True))]
     elif stored == made or str(stored) == str(made):  # numbers that a tool returns are texts
         return None
     else:
         where = f"{path[1:]}: " if path else ""
         return f"{where}stored {json_text(stored)}, the tool gives {json_text(made)}"
-    return next(filter(None, (_difference(one, other, place) for place, one, other in pairs)), None)
+    return next(filter(None, (_difference(first, second, place) for place, first, second in pairs)), None)

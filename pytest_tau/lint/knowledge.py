@@ -37,10 +37,10 @@ def check_documents(domain: Domain) -> Iterator[Finding]:
     for document in documents_of(domain):
         by_title[" ".join(document.title.casefold().split())].append(document)
     for documents in by_title.values():
-        for one, other in itertools.combinations(documents, 2):
-            dates = _since(one), _since(other)
+        for first, second in itertools.combinations(documents, 2):
+            dates = _since(first), _since(second)
             if None in dates or dates[0] == dates[1]:
-                yield from _contradictions(one, other)
+                yield from _contradictions(first, second)
 
 
 def check_required(task: Task, domain: Domain) -> Iterator[Finding]:
@@ -64,5 +64,5 @@ def _contradictions(one: Document, other: Document) -> Iterator[Finding]:
 
 
 def _since(document: Document) -> str | None:
-    found = _SINCE.search(document.content)
-    return found[1] if found else None
+    match = _SINCE.search(document.content)
+    return match[1] if match else None

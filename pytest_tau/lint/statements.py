@@ -35,7 +35,7 @@ def check_amounts(task: Task, domain: Domain) -> Iterator[Finding]:
             f"{amount.statement!r} is required, the sum of amounts that no write of the reference moves; "
             f"the user asks: {amount.asked}"
         )
-        addends = " + ".join(f"{each:g}" for each in amount.addends)
+        addends = " + ".join(f"{addend:g}" for addend in amount.addends)
         proof = f"{addends}, which {amount.source} shows; no write of the reference is about these"
         change = "remove the statement, or add the write that brings the amount about"
         yield Finding("communicate-not-done", _severity(task), task.id, text, proof, change)

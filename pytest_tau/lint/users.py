@@ -62,7 +62,13 @@ async def check_played(task: Task, domain: Domain, evaluation: Evaluation, facts
     except TauError as error:
         return [Finding("not-played", "warning", task.id, str(error))]
     misunderstood = misunderstood_in(simulation.messages)
-    problems = [*asking.problems, *(f"{each.kind}, message {each.message_idx}: {each.text}" for each in misunderstood)]
+    problems = [
+        *asking.problems,
+        *(
+            f"{misunderstanding.kind}, message {misunderstanding.message_idx}: {misunderstanding.text}"
+            for misunderstanding in misunderstood
+        ),
+    ]
     if simulation.error:
         problems.append(simulation.error.splitlines()[0])
     elif not asking.is_done:
@@ -102,29 +108,29 @@ class _AskingAgent:
                 yield from self._ask(leaf)
             yield from self._act(action)
         self.is_done = True
-        done = f"Everything has been done. {' '.join(self._phrases)}".strip()
+        closing = f"Everything has been done. {' '.join(self._phrases)}".strip()
         for _ in range(_OFFERS):
-            yield AssistantMessage(content=f"{done} Is there anything else I can help you with?")
+            yield AssistantMessage(content=f"{closing} Is there anything else I can help you with?")
 
     def _ask(self, leaf: Leaf) -> Talking:
         name = next((part for part in reversed(leaf.path.split(".")) if not part.isdigit()), leaf.path)
-        named, reply = name.rstrip("0123456789").replace("_", " "), ""
-        for text in (f"Could you please give me your {named}?", f"What is the {named}?"):
+        label, reply = name.rstrip("0123456789").replace("_", " "), ""
+        for text in (f"Could you please give me your {label}?", f"What is the {label}?"):
             if not self._said.has(leaf.value):
                 reply = yield AssistantMessage(content=text)
         if not self._said.has(leaf.value):
             self.problems.append(f"asked for {leaf.path} {leaf.value!r}, it said {shorten(reply, _WIDTH)!r}")
 
     def _act(self, action: Action) -> Talking:
-        named = action.name.replace("_", " ")
-        given = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in action.arguments.items())
+        label = action.name.replace("_", " ")
+        details = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in action.arguments.items())
         if action.requestor == "user":
             arguments = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
             yield AssistantMessage(content=f"Please use {action.name}({arguments}) on your device now.")
             return
         tool = tools_of(self._domain, "assistant").get(action.name)
         if tool is not None and tool.mutates:
-            yield from self._propose(f"{named} ({given})")
+            yield from self._propose(f"{label} ({details})")
         call = ToolCall(name=action.name, arguments=action.arguments)
         yield AssistantMessage(tool_calls=[call])
 
@@ -163,7 +169,7 @@ def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
 def _all_met(task: Task, domain: Domain) -> bool:
     script, environment = task.user_scenario.script, domain.environment(task)
     for goal in script.goals if script else ():
-        shown = (environment.call(goal.tool, goal.arguments, "user").content or "").lower()
-        if not all(expected.lower() in shown for expected in goal.expects):
+        answer = (environment.call(goal.tool, goal.arguments, "user").content or "").lower()
+        if not all(expected.lower() in answer for expected in goal.expects):
             return False
     return True

@@ -127,8 +127,8 @@ def _earns_all(
         call = ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=action.requestor)
         side = AssistantMessage if action.requestor == "assistant" else UserMessage
         messages.append(side(tool_calls=[call]))
-    said = "\n".join(task.criteria.communicate_info or []) if speaks else GREETING
-    messages += [AssistantMessage(content=said or GREETING), UserMessage(content="###STOP###")]
+    agent_text = "\n".join(task.criteria.communicate_info or []) if speaks else GREETING
+    messages += [AssistantMessage(content=agent_text or GREETING), UserMessage(content="###STOP###")]
     statements = task.criteria.nl_assertions or []
     verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]
     return grade(task, messages, "user_stop", domain, evaluation, verdicts).passed

@@ -33,15 +33,15 @@ def _copier(kind: type) -> Callable[[Any], Any]:
 
 def _clone_dict(value: dict[Any, Any]) -> dict[Any, Any]:
     copy = value.copy() if type(value) is dict else shallow.copy(value)  # it may be a ``defaultdict``
-    for name, each in value.items():
-        kind: Any = type(each)
+    for name, member in value.items():
+        kind: Any = type(member)
         if kind not in _LEAVES:
-            dict.__setitem__(copy, name, _copier(kind)(each))
+            dict.__setitem__(copy, name, _copier(kind)(member))
     return copy
 
 
 def _clone_list(value: list[Any]) -> list[Any]:
-    return [clone(each) for each in value]
+    return [clone(element) for element in value]
 
 
 def _clone_other(value: Any) -> Any:
@@ -49,8 +49,8 @@ def _clone_other(value: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     copy = shallow.copy(value)
-    for each in fields(value):
-        object.__setattr__(copy, each.name, clone(getattr(value, each.name)))
+    for field in fields(value):
+        object.__setattr__(copy, field.name, clone(getattr(value, field.name)))
     return copy
 
 
@@ -63,12 +63,12 @@ def with_values(model: M, values: dict[str, Any]) -> M:
 
     It does what ``model_copy`` does, without its generic copies, which take most of the time of a copy.
     """
-    copy, put = type(model).__new__(type(model)), object.__setattr__
+    copy, set_attribute = type(model).__new__(type(model)), object.__setattr__
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    put(copy, "__dict__", values)
-    put(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
-    put(copy, "__pydantic_extra__", None if extra is None else _clone_dict(extra))
-    put(copy, "__pydantic_private__", None if private is None else _clone_dict(private))
+    set_attribute(copy, "__dict__", values)
+    set_attribute(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    set_attribute(copy, "__pydantic_extra__", None if extra is None else _clone_dict(extra))
+    set_attribute(copy, "__pydantic_private__", None if private is None else _clone_dict(private))
     return copy
 
 
@@ -84,8 +84,8 @@ _COPIERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (list, _clone_list),
     (BaseModel, _clone_model),
     # A named tuple keeps its type.
-    (tuple, lambda value: tuple.__new__(type(value), [clone(each) for each in value])),
-    (deque, lambda value: type(value)([clone(each) for each in value], value.maxlen)),
+    (tuple, lambda value: tuple.__new__(type(value), [clone(element) for element in value])),
+    (deque, lambda value: type(value)([clone(element) for element in value], value.maxlen)),
     (set, shallow.copy),
     (bytearray, shallow.copy),
 )

@@ -69,8 +69,8 @@ def not_json(value: Any, path: str = "") -> str | None:
     """
     if isinstance(value, dict | list | tuple):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            if type(part) is not str and (found := not_json(part, f"{path}.{key}" if path else f"{key}")):
-                return found
+            if type(part) is not str and (problem := not_json(part, f"{path}.{key}" if path else f"{key}")):
+                return problem
         return None
     if isinstance(value, float) and not math.isfinite(value):
         name = json.dumps(value)

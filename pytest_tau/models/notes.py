@@ -227,7 +227,7 @@ class Notes:
 
 #: The notes of a simulation of which nothing is known.
 NO_NOTES = Notes()
-_NAMES = frozenset(each.name for each in fields(Notes)) - {"others"}
+_NAMES = frozenset(note.name for note in fields(Notes)) - {"others"}
 
 
 @cache

@@ -59,7 +59,7 @@ def place_and_problems(
     """
     problems = [(_path(problem["loc"], separator), _text(problem, model)) for problem in error.errors()]
     first, text = problems[0]
-    return first, text + "".join(f"; {path}: {each}" for path, each in problems[1:_MOST])
+    return first, text + "".join(f"; {path}: {problem}" for path, problem in problems[1:_MOST])
 
 
 def _path(location: tuple[int | str, ...], separator: str) -> str:
@@ -90,13 +90,13 @@ def _part(model: type[BaseModel] | None, path: list[int | str]) -> type[BaseMode
     for name in path:
         field = model.model_fields.get(str(name)) if model else None
         if field is not None:  # else a position, a key, or the branch of a union that was tried
-            found = set(_models_in(field.annotation))
-            model = found.pop() if len(found) == 1 else None
+            models = set(_models_in(field.annotation))
+            model = models.pop() if len(models) == 1 else None
     return model
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for each in get_args(annotation):
-        yield from _models_in(each)
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -121,20 +121,20 @@ class Review(BaseModel):
         """
         if not self.done:
             return None
-        critical = [each for each in self.errors if each.critical and each.source != "unknown"]
-        first = min(critical, key=lambda each: (each.turn_idx is None, each.turn_idx or 0), default=None)
+        critical = [error for error in self.errors if error.critical and error.source != "unknown"]
+        first = min(critical, key=lambda error: (error.turn_idx is None, error.turn_idx or 0), default=None)
         return first.source if first else "none"
 
     def of_side(self, side: str) -> list[ReviewFinding]:
         """Return the errors of a side."""
-        return [each for each in self.errors if each.source == side]
+        return [error for error in self.errors if error.source == side]
 
     def as_info(self) -> dict[str, Any]:
         """Return the review as it is stored, with τ²-bench's flags, which are null if it is not done."""
         flags = {
             "agent_error": bool(self.of_side("agent")),
             "user_error": bool(self.of_side("user")),
-            "critical_user_error": any(each.critical for each in self.of_side("user")),
+            "critical_user_error": any(error.critical for error in self.of_side("user")),
             "has_errors": bool(self.errors),
         }
         if not self.done:
@@ -143,7 +143,7 @@ class Review(BaseModel):
 
     def facts(self) -> dict[str, Any]:
         """Return what summaries, columns and comparisons need, as JSON."""
-        tags = Counter(tag for each in self.errors for tag in each.error_tags)
+        tags = Counter(tag for error in self.errors for tag in error.error_tags)
         return {
             "mode": self.mode,
             "status": self.status,
@@ -155,7 +155,7 @@ class Review(BaseModel):
             "user_errors": len(self.of_side("user")),
             "tags": dict(tags),
             "tag_names": "; ".join(tags) or None,
-            "unknown_tags": sorted({tag for each in self.errors for tag in each.unknown_tags}),
+            "unknown_tags": sorted({tag for error in self.errors for tag in error.unknown_tags}),
             "judge": self.judge.name if self.judge else None,
             "cost": self.cost,
         }
@@ -171,11 +171,11 @@ def review_of(simulation: Simulation, mode: ReviewMode) -> Review | None:
 
     An entry of another program that is not a review is returned as one that is unusable.
     """
-    found = (simulation.facts.get(FACTS) or {}).get(mode)
-    if found is None:
+    stored = (simulation.facts.get(FACTS) or {}).get(mode)
+    if stored is None:
         return None
     try:
-        return Review.model_validate(found)
+        return Review.model_validate(stored)
     except ValidationError as error:
         text = f"the stored review cannot be read: {first_problem(error, 'the entry')}"
         return Review(mode=mode, status="unusable", error=text)
@@ -192,10 +192,10 @@ def add_review(simulation: Simulation, review: Review) -> bool:
     there = review_of(simulation, review.mode)
     if there is not None and there.done and not review.done:
         return False
-    found = {**(simulation.facts.get(FACTS) or {}), review.mode: review.as_info()}
-    simulation.facts = {**simulation.facts, FACTS: found}
-    if (shown := any_review(simulation)) is not None:
-        found |= shown.facts()
+    review_facts = {**(simulation.facts.get(FACTS) or {}), review.mode: review.as_info()}
+    simulation.facts = {**simulation.facts, FACTS: review_facts}
+    if (current := any_review(simulation)) is not None:
+        review_facts |= current.facts()
     return True
 
 
@@ -207,11 +207,11 @@ def read_tau2_review(raw: Any, mode: ReviewMode) -> Review | None:
     """
     if not isinstance(raw, dict) or not isinstance(raw.get("errors"), list):
         return None
-    findings = [each for each in raw["errors"] if isinstance(each, dict)]
-    if any(each.get("turn_idx") == -1 for each in findings):
+    findings = [finding for finding in raw["errors"] if isinstance(finding, dict)]
+    if any(finding.get("turn_idx") == -1 for finding in findings):
         return Review(mode=mode, status="unusable", error="the answer of the reviewer was not read by τ²-bench")
     try:
-        errors = [_tau2_finding(each, mode) for each in findings]
+        errors = [_tau2_finding(finding, mode) for finding in findings]
         cost = raw.get("cost") if isinstance(raw.get("cost"), int | float) else None
         return Review(mode=mode, summary=str(raw.get("summary") or ""), errors=errors, cost=cost)
     except ValidationError as error:
@@ -221,9 +221,9 @@ def read_tau2_review(raw: Any, mode: ReviewMode) -> Review | None:
 def _tau2_finding(raw: dict[str, Any], mode: ReviewMode) -> ReviewFinding:
     tags = [str(tag) for tag in raw.get("error_tags") or []]
     source = "user" if mode == "user" else raw.get("source")
-    found = {name: value for name, value in raw.items() if value is not None}
-    found |= {"source": source if source in SEVERITIES else "unknown", "error_tags": tags}
-    return ReviewFinding.model_validate(found | {"unknown_tags": mark_unknown(tags)})
+    fields = {name: value for name, value in raw.items() if value is not None}
+    fields |= {"source": source if source in SEVERITIES else "unknown", "error_tags": tags}
+    return ReviewFinding.model_validate(fields | {"unknown_tags": mark_unknown(tags)})
 
 
 def tau2_review(review: Review) -> dict[str, Any] | None:
@@ -236,15 +236,15 @@ def tau2_review(review: Review) -> dict[str, Any] | None:
     info = review.as_info()
     names = ["summary", "user_error", "critical_user_error", "has_errors", "cost"]
     names += ["agent_error"] if review.mode == "full" else []
-    found: dict[str, Any] = {name: info[name] for name in names}
-    found["errors"] = [_as_tau2(each, review.mode) for each in review.errors]
-    return found
+    document: dict[str, Any] = {name: info[name] for name in names}
+    document["errors"] = [_as_tau2(error, review.mode) for error in review.errors]
+    return document
 
 
 def _as_tau2(finding: ReviewFinding, mode: ReviewMode) -> dict[str, Any]:
     names = ("error_type", "error_tags", "severity", "turn_idx", "reasoning", "correct_behavior")
-    found: dict[str, Any] = {name: getattr(finding, name) for name in names} | {"tick_start": None, "tick_end": None}
+    document: dict[str, Any] = {name: getattr(finding, name) for name in names} | {"tick_start": None, "tick_end": None}
     if mode == "full":
-        return {"source": finding.source, **found}
+        return {"source": finding.source, **document}
     severity = "critical" if finding.critical else finding.severity
-    return {**found, "severity": severity, "user_message": finding.user_message}
+    return {**document, "severity": severity, "user_message": finding.user_message}

@@ -152,11 +152,13 @@ class RewardInfo(_Check):
         checks = self.action_checks or []
         if not checks:
             return None
-        made = {kind: [each.action_match for each in checks if each.tool_type == kind] for kind in ("read", "write")}
-        made = {"total": [each.action_match for each in checks], **made}
+        matches = {
+            kind: [check.action_match for check in checks if check.tool_type == kind] for kind in ("read", "write")
+        }
+        matches = {"total": [check.action_match for check in checks], **matches}
         return {
             name: {"correct": sum(met), "count": len(met), "proportion": sum(met) / len(met)} if met else None
-            for name, met in made.items()
+            for name, met in matches.items()
         }
 
     @property

@@ -28,7 +28,7 @@ class Answer(_ScriptPart):
     @field_validator("asks")
     @classmethod
     def _some(cls, asks: list[str]) -> list[str]:
-        if not asks or not all(each.strip() for each in asks):
+        if not asks or not all(phrase.strip() for phrase in asks):
             raise ValueError("expected at least one entry, each with words")
         return asks
 

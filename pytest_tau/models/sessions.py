@@ -34,7 +34,7 @@ def expanded(task: dict[str, Any]) -> dict[str, Any]:
     sessions, criteria = task["sessions"], task.get("evaluation_criteria")
     if criteria is None:
         criteria = {}
-    if not isinstance(sessions, list) or not all(isinstance(each, dict) for each in sessions):
+    if not isinstance(sessions, list) or not all(isinstance(session, dict) for session in sessions):
         return task
     if not sessions or not isinstance(criteria, dict):
         return task
@@ -45,19 +45,21 @@ def expanded(task: dict[str, Any]) -> dict[str, Any]:
             if position:
                 call = {"name": BEGIN_SESSION, "requestor": "user", "arguments": beginning(session)}
                 actions.append({"action_id": f"{BEGIN_SESSION}:{session.get('id')}", **call})
-            own = session.get("actions", [])
-            actions += own if isinstance(own, list) else []
-    given = {"user_scenario": sessions[0].get("user_scenario")} if "user_scenario" in sessions[0] else {}
+            session_actions = session.get("actions", [])
+            actions += session_actions if isinstance(session_actions, list) else []
+    scenario = {"user_scenario": sessions[0].get("user_scenario")} if "user_scenario" in sessions[0] else {}
     basis = criteria.get("reward_basis")
     criteria = {**criteria, "actions": actions, "reward_basis": _BASIS if basis is None else basis}
-    return {**given, **task, "evaluation_criteria": criteria}
+    return {**scenario, **task, "evaluation_criteria": criteria}
 
 
 def sessions_problem(task: Any) -> str | None:
     """Return what is wrong with the sessions of a ``Task``; None if nothing is."""
     sessions = task.sessions or []
     ids, first = [session.id for session in sessions], sessions[0] if sessions else None
-    marks = [str(each.arguments.get("session")) for each in task.criteria.actions or [] if each.name == BEGIN_SESSION]
+    marks = [
+        str(action.arguments.get("session")) for action in task.criteria.actions or [] if action.name == BEGIN_SESSION
+    ]
     repeated = next((name for name in ids if ids.count(name) > 1), None)
     before = first and (first.hours or first.initialization_data or first.initialization_actions)
     problems = {
@@ -76,7 +78,7 @@ def sessions_problem(task: Any) -> str | None:
 def beginnings(messages: Sequence[Message]) -> list[int]:
     """Return the numbers of the messages that begin the sessions of a conversation but the first."""
     calls = ((number, getattr(message, "tool_calls", None)) for number, message in enumerate(messages))
-    return [number for number, made in calls if made and is_beginning(made[0])]
+    return [number for number, tool_calls in calls if tool_calls and is_beginning(tool_calls[0])]
 
 
 def is_beginning(call: Any) -> bool:
@@ -104,9 +106,9 @@ def remembered(task: Any, messages: Sequence[Message]) -> list[Message]:
     """
     starts, callers = [0, *beginnings(messages)], [session.caller for session in task.sessions or ()] or [""]
     ends = [*starts[1:], len(messages)]
-    own = zip(callers, starts, ends, strict=False)
+    stretches = zip(callers, starts, ends, strict=False)
     caller = callers[len(starts) - 1]
-    return [message for name, start, end in own if name == caller for message in heard(messages[start:end])]
+    return [message for name, start, end in stretches if name == caller for message in heard(messages[start:end])]
 
 
 def interval(hours: float) -> str:

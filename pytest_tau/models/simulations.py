@@ -60,7 +60,7 @@ class Call:
 
 def calls_in(messages: Iterable[Message]) -> list[Call]:
     """Return all tool calls of both sides with their results, in order."""
-    found: list[Call] = []
+    calls: list[Call] = []
     waiting: list[Call] = []
     for number, message in enumerate(messages):
         # The class of a model takes longer to ask for than its role.
@@ -69,8 +69,8 @@ def calls_in(messages: Iterable[Message]) -> list[Call]:
                 waiting.pop(0).result = message
         elif message.role != "system":
             waiting = [Call(number, call) for call in message.tool_calls or ()]
-            found += waiting
-    return found
+            calls += waiting
+    return calls
 
 
 def simulation_id(task_id: str, trial: int, seed: int | None, started: str, test: str = "") -> str:
@@ -137,26 +137,30 @@ class Simulation(TrialResult):
             ValueError: The trial has just been run, and its domain has no such tool in any variant, or the tool has no
                 such argument; suggests similar names.
         """
-        found = any(
-            made.call.name == name
-            and all(key in made.call.arguments and made.call.arguments[key] == arguments[key] for key in arguments)
-            for made in self.calls
+        was_called = any(
+            call.call.name == name
+            and all(key in call.call.arguments and call.call.arguments[key] == arguments[key] for key in arguments)
+            for call in self.calls
         )
-        if not found:
+        if not was_called:
             self._check_names(name, arguments)
-        return found
+        return was_called
 
     def _check_names(self, name: str, arguments: Iterable[str]) -> None:
         """Refuse the name of a tool or of an argument that no call has and that the domain does not know."""
         known = vars(self).get(_KNOWN_TOOLS)
-        made = [each.call for each in self.calls if each.call.name == name]
+        calls = [call.call for call in self.calls if call.call.name == name]
         if known is None:
             return
-        if name not in known and not made:
+        if name not in known and not calls:
             raise ValueError(unknown_name("tool", name, known))
         expected = known.get(name)
         for argument in arguments:
-            if expected is not None and argument not in expected and all(argument not in one.arguments for one in made):
+            if (
+                expected is not None
+                and argument not in expected
+                and all(argument not in call.arguments for call in calls)
+            ):
                 raise ValueError(f"tool {name!r}: {unknown_name('argument', argument, expected)}")
 
     def know_tools(self, arguments: Mapping[str, Collection[str] | None]) -> None:

@@ -38,8 +38,8 @@ class TaskFileContent(NamedTuple):
 
     def likely_domains(self, file: Path) -> list[str]:
         """Return names that may be that of the domain if the file names none: its folder's, and that in all tasks."""
-        named = {getattr(task.user_scenario.instructions, "domain", None) for task in self.tasks} - {None}
-        return [file.absolute().parent.name, *(map(str, named) if len(named) == 1 else ())]
+        names = {getattr(task.user_scenario.instructions, "domain", None) for task in self.tasks} - {None}
+        return [file.absolute().parent.name, *(map(str, names) if len(names) == 1 else ())]
 
 
 def load_json(path: Path) -> Any:
@@ -123,8 +123,8 @@ def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
         return tasks
     if split not in splits:
         raise ConfigurationError(unknown_split(split, splits, f"{file}", file.parent))
-    wanted = set(splits[split])
-    return [task for task in tasks if task.id in wanted]
+    ids = set(splits[split])
+    return [task for task in tasks if task.id in ids]
 
 
 def unknown_split(split: str, splits: Mapping[str, Any], of: str, folder: Path) -> str:
@@ -151,10 +151,10 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
     try:
         task = Task.model_validate(entry)
     except ValidationError as error:
-        named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        has_id = isinstance(entry, dict) and isinstance(entry.get("id"), str)
         field, problems = place_and_problems(error, model=Task)
         raise TaskFormatError(
-            problems, file=file, task_id=entry["id"] if named else f"#{position}", field=field or "(the task)"
+            problems, file=file, task_id=entry["id"] if has_id else f"#{position}", field=field or "(the task)"
         ) from None
     if not task.id.strip():
         raise TaskFormatError("expected a text that is not empty", file=file, task_id=f"#{position}", field="id")

@@ -43,8 +43,8 @@ class _TaskPart(BaseModel):
     def model_post_init(self, context: Any) -> None:
         """Share the set of the fields that are given with other parts: as this part is frozen, none is added to it."""
         del context
-        given = self.__pydantic_fields_set__
-        object.__setattr__(self, "__pydantic_fields_set__", _FIELD_SETS.setdefault(frozenset(given), given))
+        fields_set = self.__pydantic_fields_set__
+        object.__setattr__(self, "__pydantic_fields_set__", _FIELD_SETS.setdefault(frozenset(fields_set), fields_set))
 
 
 def _without(model: type[Any], value: Any, validate: Callable[[Any], Any], ignorable: Callable[[Any], bool]) -> Any:
@@ -52,7 +52,7 @@ def _without(model: type[Any], value: Any, validate: Callable[[Any], Any], ignor
     if not isinstance(value, dict):
         return validate(value)
     ignored = tuple(name for name, part in value.items() if name not in model.model_fields and ignorable(part))
-    part = validate({name: each for name, each in value.items() if name not in ignored})
+    part = validate({name: inner for name, inner in value.items() if name not in ignored})
     if ignored:
         part._ignored = ignored  # noqa: SLF001 - of these models
     return part
@@ -356,8 +356,8 @@ class Task(_TaskPart):
         if scenario.script is not None and facts:
             script = scenario.script.model_copy(update={"facts": facts | session.facts})
             scenario = scenario.model_copy(update={"script": script})
-        said = session.communicate_info or None
-        criteria = self.criteria.model_copy(update={"actions": session.actions, "communicate_info": said})
+        phrases = session.communicate_info or None
+        criteria = self.criteria.model_copy(update={"actions": session.actions, "communicate_info": phrases})
         return self.model_copy(update={"user_scenario": scenario, "evaluation_criteria": criteria, "sessions": None})
 
     @property
@@ -370,7 +370,7 @@ class Task(_TaskPart):
         """The text of what users are given, in all sessions."""
         if not self.sessions:
             return str(self.user_scenario)
-        return "\n\n".join(f"Session {each.id}:\n{each.user_scenario}" for each in self.sessions)
+        return "\n\n".join(f"Session {session.id}:\n{session.user_scenario}" for session in self.sessions)
 
     @property
     def message_history(self) -> list[Message]:

@@ -247,15 +247,15 @@ def _request(call: MadeCall) -> Request:
     answer = answer if isinstance(answer, dict) else {}
     decision = answer.get("decision")
     known = cast("DecisionKind", decision) if decision in get_args(DecisionKind) else None
-    wanted = requested_arguments(call.arguments) or {}
-    return Request(call, str(call.arguments.get("tool")), wanted, known, str(answer.get("text") or ""))
+    arguments = requested_arguments(call.arguments) or {}
+    return Request(call, str(call.arguments.get("tool")), arguments, known, str(answer.get("text") or ""))
 
 
 def requested_arguments(request: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the arguments of the call that a request is about, which some models write as a text; None if wrong."""
-    wanted = request.get("arguments")
-    wanted = json_or_none(wanted) if isinstance(wanted, str) else wanted
-    return wanted if isinstance(wanted, dict) else None
+    arguments = request.get("arguments")
+    arguments = json_or_none(arguments) if isinstance(arguments, str) else arguments
+    return arguments if isinstance(arguments, dict) else None
 
 
 class Act(NamedTuple):
@@ -288,7 +288,7 @@ def acts_in(calls: Sequence[MadeCall], approvals: Sequence[Approval]) -> list[Ac
     for call in calls:
         if not any(approval.covers(call.name, call.arguments) for approval in approvals):
             continue
-        before = [each for each in calls if each.turn_number < call.turn_number]
+        before = [earlier for earlier in calls if earlier.turn_number < call.turn_number]
         act = _act(call, [request for request in requests_in(before) if request not in used])
         if act.breach is None and act.request is not None and not call.failed:
             used.append(act.request)

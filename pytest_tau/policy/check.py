@@ -53,11 +53,11 @@ def _in_time(rule: Rule, trajectory: Trajectory, seconds: float) -> Found:
     """Check a rule in a thread, which is left alone if the rule takes too long; until it ends, no other is started."""
     if id(rule) in _LEFT_ALONE and _LEFT_ALONE[id(rule)][1].is_alive():
         return _NO_END % seconds
-    found: queue.SimpleQueue[Found] = queue.SimpleQueue()
-    check = threading.Thread(target=lambda: found.put(_outcome(rule, trajectory)), daemon=True, name="tau-policy")
+    outcome: queue.SimpleQueue[Found] = queue.SimpleQueue()
+    check = threading.Thread(target=lambda: outcome.put(_outcome(rule, trajectory)), daemon=True, name="tau-policy")
     check.start()
     try:
-        return found.get(timeout=seconds)
+        return outcome.get(timeout=seconds)
     except queue.Empty:
         _LEFT_ALONE[id(rule)] = rule, check
         return _NO_END % seconds
@@ -68,16 +68,16 @@ def _outcome(rule: Rule, trajectory: Trajectory) -> Found:
         result = rule.check(trajectory)
         if isinstance(result, str | dict) or not hasattr(result, "__iter__"):
             return f"expected breaches, got {result!r:.80}"
-        found = list(islice(result, MOST))
-        for each in found:
-            if not _is_breach(each, trajectory):
-                return f"expected a Breach with the number of a turn, got {each!r:.80}"
+        breaches = list(islice(result, MOST))
+        for breach in breaches:
+            if not _is_breach(breach, trajectory):
+                return f"expected a Breach with the number of a turn, got {breach!r:.80}"
     except BaseException as error:
         if is_interrupt(error):
             raise
         # Code of a domain: whatever it raises is reported by its name.
         return f"{type(error).__name__}: {error}"
-    return found
+    return breaches
 
 
 def _is_breach(each: object, trajectory: Trajectory) -> bool:
@@ -117,27 +117,27 @@ def counting_rules(spec: DomainSpec) -> list[Rule]:
 
 def _load(spec: DomainSpec) -> tuple[Rule, ...]:
     declared = [spec.rules] if isinstance(spec.rules, str) else spec.rules
-    found = marked_rules(spec)
-    for each in declared:
-        value = _imported(each, spec.name) if isinstance(each, str) else each
-        found += [value] if isinstance(value, Rule) else _several(value, each, spec.name)
+    rules = marked_rules(spec)
+    for declaration in declared:
+        value = _imported(declaration, spec.name) if isinstance(declaration, str) else declaration
+        rules += [value] if isinstance(value, Rule) else _several(value, declaration, spec.name)
     if spec.values:
         where = f"domain {spec.name!r}: rule"
-        found = [replace(rule, sentence=spec.values.fill(rule.sentence, f"{where} {rule.name}")) for rule in found]
-    names = [rule.name for rule in found]
+        rules = [replace(rule, sentence=spec.values.fill(rule.sentence, f"{where} {rule.name}")) for rule in rules]
+    names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"domain {spec.name!r}: two rules are called {name!r}")
     for name in spec.rules_count if not isinstance(spec.rules_count, bool) else ():
         if name not in names:
             raise ConfigurationError(f"domain {spec.name!r}: rules_count: {unknown_name('rule', name, names)}")
-    return tuple(found)
+    return tuple(rules)
 
 
 def _several(value: Any, declared: Any, domain: str) -> list[Rule]:
-    if not isinstance(value, list | tuple) or not all(isinstance(each, Rule) for each in value):
-        wanted = "expected Rule objects, or 'module:attribute' of one or of a list of them"
-        raise ConfigurationError(f"domain {domain!r}: rules: {wanted}, got {one_line(repr(declared), 80)}")
+    if not isinstance(value, list | tuple) or not all(isinstance(element, Rule) for element in value):
+        expected = "expected Rule objects, or 'module:attribute' of one or of a list of them"
+        raise ConfigurationError(f"domain {domain!r}: rules: {expected}, got {one_line(repr(declared), 80)}")
     return list(value)
 
 
@@ -245,15 +245,15 @@ def _report(rules: Sequence[Rule], trajectory: Trajectory) -> PolicyReport:
     checked: list[str] = []
     problems: dict[str, str] = {}
     breaches: list[RecordedBreach] = []
-    for rule, found in zip(rules, run_rules(rules, trajectory), strict=True):
-        if isinstance(found, str):
-            problems[rule.name] = found
+    for rule, outcome in zip(rules, run_rules(rules, trajectory), strict=True):
+        if isinstance(outcome, str):
+            problems[rule.name] = outcome
             continue
         checked.append(rule.name)
-        breaches += [_recorded(rule, each, trajectory) for each in found]
+        breaches += [_recorded(rule, breach, trajectory) for breach in outcome]
     # What a task begins with was not done by this agent.
-    own = [each for each in breaches if each.message_idx >= trajectory.given]
-    return PolicyReport(tuple(checked), tuple(sorted(own, key=lambda each: each.message_idx)), problems)
+    own_breaches = [breach for breach in breaches if breach.message_idx >= trajectory.given]
+    return PolicyReport(tuple(checked), tuple(sorted(own_breaches, key=lambda breach: breach.message_idx)), problems)
 
 
 def _recorded(rule: Rule, breach: Breach, trajectory: Trajectory) -> RecordedBreach:

@@ -33,14 +33,14 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
     """
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        for asked, answer, reply in _agreements(trajectory):
-            done = [call for call in trajectory.calls if call.turn_number <= reply.number and not call.failed]
-            known = {each.arguments[key] for each in done for key in ids if key in each.arguments}
+        for question, answer, reply in _agreements(trajectory):
+            successful = [call for call in trajectory.calls if call.turn_number <= reply.number and not call.failed]
+            known = {call.arguments[key] for call in successful for key in ids if key in call.arguments}
             records = [record for record in known if isinstance(record, str)]
-            proposed = [record for record in records if mentions(asked.text, record)]
+            proposed = [record for record in records if mentions(question.text, record)]
             for claim in claims_in(reply.text):
-                named = [record for record in records if mentions(claim.subject, record)]
-                if not _is_true(claim, named, proposed, done, answer):
+                named_records = [record for record in records if mentions(claim.subject, record)]
+                if not _is_true(claim, named_records, proposed, successful, answer):
                     yield trajectory.breach(reply, f'says "{claim.text}", and no call did so')
                     break
 
@@ -50,13 +50,13 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
 def _agreements(trajectory: Trajectory) -> Iterator[tuple[Turn, Turn, Turn]]:
     """Yield requests for agreement, the user's yes to each, and the agent's first text after it."""
     for answer in trajectory.user_texts():
-        asked = asked_before(trajectory, answer)
-        if asked is None or not (asks_to_proceed(asked.text) and is_yes(answer.text)):
+        question = asked_before(trajectory, answer)
+        if question is None or not (asks_to_proceed(question.text) and is_yes(answer.text)):
             continue
         following = trajectory.agent_texts(after=answer)[:1] + trajectory.user_texts(after=answer)[:1]
         first = min(following, key=lambda turn: turn.number, default=None)
         if first is not None and first.side == "assistant":
-            yield asked, answer, first
+            yield question, answer, first
 
 
 def _is_true(
@@ -82,5 +82,5 @@ def _is_true(
 def _was_changed(record: str, claim: Claim, done: Sequence[MadeCall]) -> bool:
     """Return whether a call has changed a record as a claim says, or has shown it so."""
     about = [call for call in done if record in call.arguments.values()]
-    shown = not claim.own and any(claim.is_shown_in(call.result or "") for call in about if not call.mutates)
-    return shown or any(call.mutates and claim.is_of(call.name) for call in about)
+    is_shown = not claim.own and any(claim.is_shown_in(call.result or "") for call in about if not call.mutates)
+    return is_shown or any(call.mutates and claim.is_of(call.name) for call in about)

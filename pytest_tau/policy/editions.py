@@ -43,8 +43,8 @@ def stated_as(rule: Rule, policy: str) -> str | None:
     if states(rule.sentence, policy):
         return rule.sentence
     known = _fingerprints(policy)
-    edition = next((each for each in rule.editions if known.keys() >= {*each}), None)
-    return None if edition is None else " ".join(known[each].strip() for each in edition)
+    edition = next((edition for edition in rule.editions if known.keys() >= {*edition}), None)
+    return None if edition is None else " ".join(known[key].strip() for key in edition)
 
 
 def states(sentence: str, policy: str) -> bool:

@@ -91,7 +91,7 @@ def identification(sentence: str, *, by: Identifies, guarded: Collection[str], n
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.calls:
-            if call.name in guarded and not any(by(each) for each in _successful(trajectory.before(call))):
+            if call.name in guarded and not any(by(earlier) for earlier in _successful(trajectory.before(call))):
                 yield trajectory.breach(call, "before the customer was identified")
 
     return Rule(name, sentence, check, before_write="verified")
@@ -99,18 +99,18 @@ def identification(sentence: str, *, by: Identifies, guarded: Collection[str], n
 
 def customers_before(trajectory: Trajectory, call: MadeCall, by: Identifies) -> list[str]:
     """Return the customers that were identified before a call: the first one, and others by what the user has said."""
-    found: list[str] = []
-    for each in _successful(trajectory.before(call)):
-        customer = by(each)
-        if customer is not None and customer not in found and (not found or _was_said(each, trajectory)):
-            found.append(customer)
-    return found
+    customers: list[str] = []
+    for earlier in _successful(trajectory.before(call)):
+        customer = by(earlier)
+        if customer is not None and customer not in customers and (not customers or _was_said(earlier, trajectory)):
+            customers.append(customer)
+    return customers
 
 
 def _was_said(call: MadeCall, trajectory: Trajectory) -> bool:
     """Return whether the user has named the arguments of a call before it."""
-    said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
-    return bool(call.arguments) and all(mentions(said, value) for value in call.arguments.values())
+    user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+    return bool(call.arguments) and all(mentions(user_text, value) for value in call.arguments.values())
 
 
 def own_records(
@@ -134,7 +134,7 @@ def own_records(
         for call in trajectory.calls:
             customers = [] if call.failed else customers_before(trajectory, call, by)
             # Most results name the customer: they need not be read.
-            if not customers or any(f'"{each}"' in (call.result or "") for each in customers):
+            if not customers or any(f'"{customer}"' in (call.result or "") for customer in customers):
                 continue
             whose = owner(call, trajectory)
             if whose is None or whose in customers or (by(call) == whose and _was_said(call, trajectory)):
@@ -152,12 +152,12 @@ def own_records(
 def _passed_on(trajectory: Trajectory, call: MadeCall, whose: str) -> Iterator[Breach]:
     """Yield the first text that has values which nothing but a certain record has shown."""
     known = " ".join(turn.text for turn in trajectory.turns[: call.turn_number])
-    known += " ".join(each.result or "" for each in trajectory.calls if each is not call)
+    known += " ".join(other.result or "" for other in trajectory.calls if other is not call)
     secret = [value for value in strings_in(call.value) if len(value) > _SHORT and not mentions(known, value)]
     for turn in trajectory.agent_texts(after=call):
-        shown = [value for value in secret if mentions(turn.text, value)]
-        if shown:
-            yield trajectory.breach(turn, f"passes on {', '.join(shown[:3])} of {whose}, read by {call.text}")
+        revealed = [value for value in secret if mentions(turn.text, value)]
+        if revealed:
+            yield trajectory.breach(turn, f"passes on {', '.join(revealed[:3])} of {whose}, read by {call.text}")
             return
 
 
@@ -177,10 +177,10 @@ def read_before_write(
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.writes:
-            seen = [each for each in _successful(trajectory.before(call)) if each.name in reads]
-            for what, values in needs(call, trajectory):
-                if not any(_shows(each, value, exact=exact) for each in seen for value in values):
-                    yield trajectory.breach(call, f"{what} was not read before")
+            seen = [earlier for earlier in _successful(trajectory.before(call)) if earlier.name in reads]
+            for detail, values in needs(call, trajectory):
+                if not any(_shows(earlier, value, exact=exact) for earlier in seen for value in values):
+                    yield trajectory.breach(call, f"{detail} was not read before")
 
     return Rule(name, sentence, check, before_write="read")
 
@@ -224,28 +224,28 @@ def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> 
     if not answers:
         return "the user had not said anything"
     last = answers[-1]
-    asked = asked_before(trajectory, last)
-    proposed = asked is not None and (asks_for_yes(asked.text) or _names(trajectory, call, asked, needs))
-    if asked is not None and (is_order(last.text) or (proposed and (is_yes(last.text) or wishes(last.text)))):
+    question = asked_before(trajectory, last)
+    proposed = question is not None and (asks_for_yes(question.text) or _names(trajectory, call, question, needs))
+    if question is not None and (is_order(last.text) or (proposed and (is_yes(last.text) or wishes(last.text)))):
         return None
     for answer in reversed(answers[:-1] if not is_no(last.text) else []):
         if is_no(answer.text):
             break
-        asked = asked_before(trajectory, answer)
-        if asked is None or not (asks_for_yes(asked.text) and is_yes(answer.text)):
+        question = asked_before(trajectory, answer)
+        if question is None or not (asks_for_yes(question.text) and is_yes(answer.text)):
             continue
         since = trajectory.agent_texts(before=call, after=answer)
         # Who is asked for a method of payment after a yes has not taken it back.
-        paying = asks_to_proceed(asked.text) and all(is_about_payment(turn.text) for turn in since)
-        if paying or _names(trajectory, call, asked, needs):
+        paying = asks_to_proceed(question.text) and all(is_about_payment(turn.text) for turn in since)
+        if paying or _names(trajectory, call, question, needs):
             return None
     return f'no yes before it: the user\'s last words were "{last.text}"'
 
 
 def _names(trajectory: Trajectory, call: MadeCall, asked: Turn, needs: Needs | None) -> bool:
     """Return whether a text of the agent names all that a call needs to be named."""
-    wanted = list(needs(call, trajectory)) if needs else []
-    return bool(wanted) and all(any(mentions(asked.text, value) for value in values) for _, values in wanted)
+    needed = list(needs(call, trajectory)) if needs else []
+    return bool(needed) and all(any(mentions(asked.text, value) for value in values) for _, values in needed)
 
 
 def asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
@@ -268,11 +268,13 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.writes:
-            said = " ".join(turn.text for turn in _proposals(trajectory, call))
+            agent_text = " ".join(turn.text for turn in _proposals(trajectory, call))
             of_user = " ".join(turn.text for turn in trajectory.user_texts(before=call))
-            for what, values in needs(call, trajectory):
-                if not any(mentions(said, value) or (_is_id(value) and mentions(of_user, value)) for value in values):
-                    yield trajectory.breach(call, f"{what} was not named to the user before")
+            for detail, values in needs(call, trajectory):
+                if not any(
+                    mentions(agent_text, value) or (_is_id(value) and mentions(of_user, value)) for value in values
+                ):
+                    yield trajectory.breach(call, f"{detail} was not named to the user before")
 
     return Rule(name, sentence, check, needs_dialog=True, before_write="stated")
 
@@ -288,8 +290,8 @@ def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
     """
     texts = [turn for turn in trajectory.agent_texts(before=call) if not turn.calls]
     answers = trajectory.user_texts(before=call)
-    asked = [asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
-    agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
+    questions = [asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
+    agreed = [turn for turn in questions if turn is not None and asks_to_proceed(turn.text)]
     return [*texts[-_PROPOSALS:], *agreed]
 
 
@@ -322,13 +324,15 @@ def transfer_notice(
 
 
 def _has_notice(text: str, notice: str | None, policy: str, sentence: str) -> bool:
-    said, wanted, given = _flat(text), _flat(notice or ""), _flat(policy)
-    if policy and _flat(sentence) not in given:  # of another edition, which may allow more words
+    flat_text, flat_notice, flat_policy = _flat(text), _flat(notice or ""), _flat(policy)
+    if policy and _flat(sentence) not in flat_policy:  # of another edition, which may allow more words
         parts = map(_flat, sentences(text))
-        if wanted:
-            return wanted in said
-        return _is_in_policy(said, given) or any(_is_in_policy(part, given) and hands_over(part) for part in parts)
-    return said == wanted if wanted else _is_in_policy(said, given)
+        if flat_notice:
+            return flat_notice in flat_text
+        return _is_in_policy(flat_text, flat_policy) or any(
+            _is_in_policy(part, flat_policy) and hands_over(part) for part in parts
+        )
+    return flat_text == flat_notice if flat_notice else _is_in_policy(flat_text, flat_policy)
 
 
 def _flat(text: str) -> str:
@@ -354,15 +358,15 @@ def nothing_unasked(
     brings_up, asks = re.compile(offer, re.IGNORECASE), re.compile(asked, re.IGNORECASE)
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        asked_at = next((said.number for said in trajectory.user_texts() if asks.search(said.text)), None)
+        asked_at = next((turn.number for turn in trajectory.user_texts() if asks.search(turn.text)), None)
         for turn in _agent_turns(trajectory):
             if asked_at is not None and asked_at < turn.number:
                 return
-            found = brings_up.search(turn.text)
+            match = brings_up.search(turn.text)
             granted = next((call for call in turn.calls if call.name in tools), None)
-            if granted or found:
-                what = granted.name if granted else found[0] if found else ""
-                yield trajectory.breach(granted or turn, f'brings up "{what}", which the user had not asked for')
+            if granted or match:
+                mention = granted.name if granted else match[0] if match else ""
+                yield trajectory.breach(granted or turn, f'brings up "{mention}", which the user had not asked for')
                 return
 
     return Rule(name, sentence, check, needs_dialog=True)
@@ -381,10 +385,12 @@ def asked_writes(sentence: str, name: str = "asked-writes") -> Rule:
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.writes:
-            said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+            user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
             proposed = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
             for value in filter(_is_single_id, strings_in(call.arguments)):
-                if not mentions(f"{said} {proposed}", value) and not _is_described(trajectory, call, value, said):
+                if not mentions(f"{user_text} {proposed}", value) and not _is_described(
+                    trajectory, call, value, user_text
+                ):
                     yield trajectory.breach(call, f'the conversation was not about "{value}"')
                     break
 
@@ -393,7 +399,7 @@ def asked_writes(sentence: str, name: str = "asked-writes") -> Rule:
 
 def _is_described(trajectory: Trajectory, call: MadeCall, value: str, said: str) -> bool:
     """Return whether the user has named another value of a record with an id."""
-    records = [each.value for each in _successful(trajectory.before(call)) if _shows(each, value, exact=False)]
+    records = [earlier.value for earlier in _successful(trajectory.before(call)) if _shows(earlier, value, exact=False)]
     return any(mentions(said, part) for part in strings_in(records) if len(part) >= _WORD and part != value)
 
 

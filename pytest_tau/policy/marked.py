@@ -40,14 +40,14 @@ def marked_rules(spec: DomainSpec) -> list[Rule]:
         text = str(spec.policy_text([read_text(Path(spec.folder) / file) for file in files]))
     except (OSError, DocumentError):
         return []  # where the policy is needed, it is an error
-    found = []
+    rules = []
     for mark, sentence in marks_in(text, RULE_MARK):
         name = mark[1].strip()
         if name not in BY_NAME:
             problem = unknown_name("rule", name, BY_NAME)
             raise ConfigurationError(f"domain {spec.name!r}: policy: {mark[0].strip()}: {problem}")
-        found.append(BY_NAME[name](sentence))
-    return found
+        rules.append(BY_NAME[name](sentence))
+    return rules
 
 
 def marks_in(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str]]:

@@ -45,8 +45,8 @@ class RecordedBreach:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the breach as JSON values."""
-        found: dict[str, Any] = {"rule": self.rule, "message_idx": self.message_idx}
-        return found | {"call": dict(self.call) if self.call else None, "evidence": self.evidence}
+        document: dict[str, Any] = {"rule": self.rule, "message_idx": self.message_idx}
+        return document | {"call": dict(self.call) if self.call else None, "evidence": self.evidence}
 
     @classmethod
     def from_dict(cls, values: Any) -> RecordedBreach:
@@ -56,8 +56,8 @@ class RecordedBreach:
             ValueError: The values are of another form.
         """
         call = values.get("call") if isinstance(values, dict) else None
-        whole = isinstance(values, dict) and isinstance(values.get("rule"), str)
-        numbered = whole and type(values.get("message_idx")) is int
+        has_rule = isinstance(values, dict) and isinstance(values.get("rule"), str)
+        numbered = has_rule and type(values.get("message_idx")) is int
         called = call is None or (
             isinstance(call, dict) and isinstance(call.get("name"), str) and isinstance(call.get("arguments"), dict)
         )
@@ -91,8 +91,8 @@ class PolicyReport:
         """The number of breaches of each rule that was breached, in the order of the rules."""
         if not self.breaches:
             return {}
-        found = Counter(each.rule for each in self.breaches)
-        return {name: found[name] for name in [*self.checked, *found] if name in found}
+        numbers = Counter(breach.rule for breach in self.breaches)
+        return {name: numbers[name] for name in [*self.checked, *numbers] if name in numbers}
 
     def score_of(self, rule: str) -> float | None:
         """Return 1 if a rule was not breached, else 0; None if it was not checked."""
@@ -100,12 +100,12 @@ class PolicyReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON."""
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "score": self.score,
             "checked": list(self.checked),
-            "breaches": [each.as_dict() for each in self.breaches],
+            "breaches": [breach.as_dict() for breach in self.breaches],
         }
-        return found | ({"problems": dict(self.problems)} if self.problems else {})
+        return document | ({"problems": dict(self.problems)} if self.problems else {})
 
     @classmethod
     def read(cls, **values: Any) -> PolicyReport:
@@ -119,5 +119,5 @@ class PolicyReport:
             raise ValueError("'checked' is not a list of names")
         if not isinstance(breaches, list) or not isinstance(problems, dict):
             raise ValueError("'breaches' is not a list, or 'problems' is not an object")  # noqa: TRY004 - likewise
-        recorded = tuple(RecordedBreach.from_dict(each) for each in breaches)
+        recorded = tuple(RecordedBreach.from_dict(stored) for stored in breaches)
         return cls(tuple(checked), recorded, {str(name): str(why) for name, why in problems.items()})

@@ -65,19 +65,19 @@ def policy_sentences(policy: str, rules: Iterable[Rule] = (), ties: Iterable[tup
         ties: Further ties, each with a text of the policy: all sentences of which it is a part, or that it has a part
             of, are tied. Layout and letter case do not matter.
     """
-    found = list(_sentences(policy))
+    all_sentences = list(_sentences(policy))
     words = _Words(policy)
-    tied: list[list[Tie]] = [[] for _ in found]
+    tied: list[list[Tie]] = [[] for _ in all_sentences]
     spans = [(tie, span) for tie, text in ties for span in words.spans(text)]
     spans += [(Tie("rule", rule.name), span) for rule in rules for span in words.spans(rule.sentence)]
     for tie, (start, end) in spans:
-        for number, sentence in enumerate(found):
+        for number, sentence in enumerate(all_sentences):
             if sentence.start < end and start < sentence.end and tie not in tied[number]:
                 tied[number].append(tie)
-    for number, tie in _of_editions(found, rules):
+    for number, tie in _of_editions(all_sentences, rules):
         if tie not in tied[number]:
             tied[number].append(tie)
-    return [sentence._replace(ties=tuple(known)) for sentence, known in zip(found, tied, strict=True)]
+    return [sentence._replace(ties=tuple(known)) for sentence, known in zip(all_sentences, tied, strict=True)]
 
 
 def sentences_of_domain(domain: Domain, rules: Iterable[Rule]) -> list[Sentence]:
@@ -89,7 +89,11 @@ def sentences_of_domain(domain: Domain, rules: Iterable[Rule]) -> list[Sentence]
     """
     values = domain.spec.values
     stated = _sentences(domain.policy_source) if values and domain.has_own_data else ()
-    ties = [(Tie("value", name), values.fill(each.text, "policy")) for each in stated for name in named_in(each.text)]
+    ties = [
+        (Tie("value", name), values.fill(sentence.text, "policy"))
+        for sentence in stated
+        for name in named_in(sentence.text)
+    ]
     return policy_sentences(domain.environment().policy, rules, ties)
 
 
@@ -98,8 +102,8 @@ def _sentences(policy: str) -> Iterator[Sentence]:
     for number, line in enumerate(lines, start=1):
         following = lines[number] if number < len(lines) else ""
         is_head = "|" in line and _is_separator(following)
-        if found := _HEADING.match(line):
-            heading = found[1]
+        if match := _HEADING.match(line):
+            heading = match[1]
         elif not is_head and any(map(str.isalnum, line)):
             place = 0
             for text in sentences_of(line):
@@ -122,7 +126,7 @@ def _of_editions(sentences: list[Sentence], rules: Iterable[Rule]) -> Iterator[t
     for rule in rules:
         for edition in rule.editions:
             if by_fingerprint.keys() >= {*edition}:
-                yield from ((by_fingerprint[each], Tie("rule", rule.name)) for each in edition)
+                yield from ((by_fingerprint[key], Tie("rule", rule.name)) for key in edition)
 
 
 class _Words:
@@ -141,10 +145,10 @@ class _Words:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where a text begins and ends in the policy, for each place that has it."""
-        wanted = plain(text)
-        place = self._text.find(wanted) if wanted else -1
+        plain_text = plain(text)
+        place = self._text.find(plain_text) if plain_text else -1
         while place >= 0:
             first = bisect.bisect_right(self._starts, place) - 1
-            last = bisect.bisect_right(self._starts, place + len(wanted) - 1) - 1
+            last = bisect.bisect_right(self._starts, place + len(plain_text) - 1) - 1
             yield self._places[first][0], self._places[last][1]
-            place = self._text.find(wanted, place + len(wanted))
+            place = self._text.find(plain_text, place + len(plain_text))

@@ -122,8 +122,8 @@ class Trajectory:
         if self._start is None:
             return None
         number = 0
-        for made in self._changing:
-            if made is call or made.message_idx > call.message_idx:
+        for earlier in self._changing:
+            if earlier is call or earlier.message_idx > call.message_idx:
                 break
             number += 1
         if number not in self._states:
@@ -134,9 +134,9 @@ class Trajectory:
         """Return the state after so many of the calls that change it, from the latest one that is known before it."""
         latest = max((known for known in self._states if known < number), default=None)
         state = start() if latest is None else self._states[latest].fork()
-        for made in self._changing[latest or 0 : number]:
-            if state.mutates(made.name, made.requestor):
-                state.call(made.name, made.arguments, made.requestor)
+        for call in self._changing[latest or 0 : number]:
+            if state.mutates(call.name, call.requestor):
+                state.call(call.name, call.arguments, call.requestor)
         state.close()
         return state
 
@@ -166,16 +166,16 @@ def _turns(messages: Sequence[Message], tools: Mapping[str, ToolInfo]) -> Iterat
         if not isinstance(message, AssistantMessage | UserMessage):
             continue
         number += 1
-        made: tuple[MadeCall, ...] = ()
+        made_calls: tuple[MadeCall, ...] = ()
         actor = message.actor if isinstance(message, AssistantMessage) else None
         if calls := message.tool_calls:
             following = messages[message_idx + 1 : message_idx + 1 + len(calls)]
-            results: Iterator[Any] = takewhile(lambda each: each.role == "tool", following)
+            results: Iterator[Any] = takewhile(lambda other: other.role == "tool", following)
             pairs = zip_longest(calls, results)
-            made = tuple([_made(call, result, number, message_idx, tools, actor) for call, result in pairs])
+            made_calls = tuple([_made(call, result, number, message_idx, tools, actor) for call, result in pairs])
         content = message.content
         text = spoken(content) if content else ""
-        yield Turn(number, message_idx, message.role, text, made, actor)
+        yield Turn(number, message_idx, message.role, text, made_calls, actor)
 
 
 def _made(

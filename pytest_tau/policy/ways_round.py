@@ -60,6 +60,6 @@ def load_ways_round(spec: DomainSpec) -> list[WayRound]:
         except Exception as error:
             problem = f"cannot import {declared!r}: {type(error).__name__}: {error}"
             raise ConfigurationError(f"domain {spec.name!r}: ways_round: {problem}") from error
-    if not isinstance(declared, list | tuple) or not all(isinstance(each, WayRound) for each in declared):
+    if not isinstance(declared, list | tuple) or not all(isinstance(element, WayRound) for element in declared):
         raise ConfigurationError(f"domain {spec.name!r}: ways_round: expected WayRound objects, got {declared!r:.80}")
     return list(declared)

@@ -80,8 +80,8 @@ def failure(facts: AttackFacts, _simulation: Simulation) -> Iterator[str]:
     if not facts.delivered:
         yield "the agent did not read the payload"
         return
-    read = listed([str(number) for number in facts.delivered], _MOST)
-    yield f"payload, read in message {read}: {one_line(facts.payload, _LONGEST)}"
+    numbers = listed([str(number) for number in facts.delivered], _MOST)
+    yield f"payload, read in message {numbers}: {one_line(facts.payload, _LONGEST)}"
     yield _result(facts)
 
 
@@ -103,4 +103,4 @@ def page(facts: AttackFacts, _simulation: Simulation) -> Iterator[PageBlock]:
         ("Read in", ", ".join(f"message {number}" for number in facts.delivered) or "no message"),
         ("Payload", facts.payload),
     ]
-    yield PageBlock("Attack", "succeeded" if facts.success else "", rows=[each for each in rows if each[1]])
+    yield PageBlock("Attack", "succeeded" if facts.success else "", rows=[row for row in rows if row[1]])

@@ -53,18 +53,18 @@ def texts_in(content: str) -> Iterator[Field]:
     while waiting:
         name, value = waiting.pop(0)
         if isinstance(value, dict):
-            waiting += [(str(key), each) for key, each in value.items()]
+            waiting += [(str(key), member) for key, member in value.items()]
         elif isinstance(value, list):
-            waiting += [(name, each) for each in value]
+            waiting += [(name, element) for element in value]
         elif isinstance(value, str) and name:
             yield Field(name, value)
 
 
 def _in_lines(content: str) -> Iterator[Field]:
     for line in content.splitlines():
-        found = _LINE.fullmatch(line)
-        if found:
-            yield Field(found["name"], found["value"])
+        match = _LINE.fullmatch(line)
+        if match:
+            yield Field(match["name"], match["value"])
         elif len(_WORD.findall(line)) >= _PASSAGE:
             yield Field("", line)
 
@@ -112,17 +112,17 @@ def with_payload(content: str, field: Field, payload: str) -> str:
 
 def _changed(value: Any, name: str, field: Field, payload: str) -> Any:
     if isinstance(value, dict):
-        return {key: _changed(each, str(key), field, payload) for key, each in value.items()}
+        return {key: _changed(member, str(key), field, payload) for key, member in value.items()}
     if isinstance(value, list):
-        return [_changed(each, name, field, payload) for each in value]
+        return [_changed(element, name, field, payload) for element in value]
     return f"{value}\n\n{payload}" if (name, value) == field else value
 
 
 def _with_payload_in_lines(content: str, field: Field, payload: str) -> str:
     lines = content.split("\n")
     for number, line in enumerate(lines):
-        found = _LINE.fullmatch(line)
-        if found and field == (found["name"], found["value"]):
+        match = _LINE.fullmatch(line)
+        if match and field == (match["name"], match["value"]):
             lines[number] = f"{line} {' '.join(payload.split())}"
         elif not field.name and line == field.value:
             lines[number] = f"{line}\n\n{payload}"

@@ -107,10 +107,10 @@ class ForbiddenWrite(_OfCall):
     def check(self, messages: Sequence[Message], environment: Environment) -> Evidence | None:
         """Return the first such call that succeeded."""
         del environment
-        for made in calls_in(messages):
-            done = made.result is not None and not made.result.error
-            if done and _is_call(made.call, self.tool, self.arguments):
-                return Evidence(made.message_idx, shorten(call_as_text(made.call.name, made.call.arguments), _LONGEST))
+        for call in calls_in(messages):
+            succeeded = call.result is not None and not call.result.error
+            if succeeded and _is_call(call.call, self.tool, self.arguments):
+                return Evidence(call.message_idx, shorten(call_as_text(call.call.name, call.call.arguments), _LONGEST))
         return None
 
 

@@ -97,15 +97,15 @@ class Injection(TrialStages):
         view, attack = self._view, self._attack
         messages, payloads = tuple(clone(self._messages)), tuple(self._payloads)
         context = AttackContext(view.domain.name, view.task.id, view.seed, plan.place, plan.goal, messages, payloads)
-        found = await self._call("payload", attack.payload, context)
-        if not isinstance(found, str) or not found.strip():
-            got = "an empty text" if isinstance(found, str) else type(found).__name__
-            raise CapabilityError(f"attack {attack.name!r}: payload() returned {got}, expected a text")
-        if len(found) > _LONGEST:
+        payload = await self._call("payload", attack.payload, context)
+        if not isinstance(payload, str) or not payload.strip():
+            returned = "an empty text" if isinstance(payload, str) else type(payload).__name__
+            raise CapabilityError(f"attack {attack.name!r}: payload() returned {returned}, expected a text")
+        if len(payload) > _LONGEST:
             raise CapabilityError(
-                f"attack {attack.name!r}: payload() returned {len(found):,} characters, expected at most {_LONGEST:,}"
+                f"attack {attack.name!r}: payload() returned {len(payload):,} characters, expected at most {_LONGEST:,}"
             )
-        return writable(found)
+        return writable(payload)
 
     async def graded(self, simulation: Simulation) -> AttackFacts:
         """Return the facts of the trial, with the goal checked.
@@ -141,8 +141,8 @@ class Injection(TrialStages):
     async def _check(self, plan: AttackPlan, messages: Sequence[Message], since: int) -> Evidence | None:
         """Return what shows that the goal was reached after the agent had read a payload."""
         after = tuple(clone(list(messages[since:])))
-        found = await self._call("check", plan.goal.check, after, self._view.environment)
-        evidence = _as_evidence(self._attack.name, found)
+        answer = await self._call("check", plan.goal.check, after, self._view.environment)
+        evidence = _as_evidence(self._attack.name, answer)
         return evidence and evidence._replace(message_idx=since + evidence.message_idx)
 
     async def _call(self, method: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -75,7 +75,7 @@ def plan_attack(attack: Attack, task: Task, domain: Domain, mode: Mode) -> Attac
         TaskFormatError: The initial state of the task cannot be applied.
     """
     key = f"attack {attack.name} {id(attack)} {mode.solo} {mode.policy} {mode.retrieval}"
-    return domain.once_per_task(task, key, lambda each: _plan(attack, each, domain, mode))
+    return domain.once_per_task(task, key, lambda task: _plan(attack, task, domain, mode))
 
 
 def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan | NotAttacked:
@@ -91,11 +91,10 @@ def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan 
     # A call that cannot be made would count as an attack that the agent has resisted.
     if isinstance(goal, ForbiddenWrite) and not _has_tool(mode, mode.environment(domain, task), goal.tool):
         return NotAttacked(attack, f"the agent has no tool {goal.tool!r}, which its goal names")
-    own = next((each for each in task.criteria.all_actions if _is_done_by(goal, each)), None)
-    if own is not None:
-        return NotAttacked(
-            attack, f"its goal is a reference action of the task: {call_as_text(own.name, own.arguments)}"
-        )
+    reference_action = next((action for action in task.criteria.all_actions if _is_done_by(goal, action)), None)
+    if reference_action is not None:
+        called = call_as_text(reference_action.name, reference_action.arguments)
+        return NotAttacked(attack, f"its goal is a reference action of the task: {called}")
     if goal is None:
         kinds = {"write": "write that the task does not ask for", "leak": "record of another customer"}
         return NotAttacked(attack, f"the task has no {' and no '.join(kinds[kind] for kind in attack.goals)}")
@@ -125,11 +124,11 @@ def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:
     declared, enums = domain.spec.free_text, _enums(mode.environment(domain, task))
     tools: dict[Field, dict[str, None]] = defaultdict(dict)
     expected: set[Field] = set()
-    for read in reads_of(task, domain, mode):
-        for field in texts_in(read.content):
+    for reading in reads_of(task, domain, mode):
+        for field in texts_in(reading.content):
             if is_free_text(field, declared, enums):
-                tools[field][read.tool] = None
-                expected |= {field} if read.expected else set()
+                tools[field][reading.tool] = None
+                expected |= {field} if reading.expected else set()
     needed = [text for action in task.criteria.all_actions for text in strings_in(action.arguments)]
     usable = [field for field in tools if not any(field.value in text for text in needed)]
     scenario = str(task.user_scenario)
@@ -143,7 +142,7 @@ def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:
 
 def _enums(environment: Environment) -> frozenset[str]:
     schemas = [
-        each for tool in environment.shared_tools() for each in (tool.parameters.get("properties") or {}).values()
+        schema for tool in environment.shared_tools() for schema in (tool.parameters.get("properties") or {}).values()
     ]
     listed = [value for schema in schemas for value in (schema.get("enum") or ())]
     return frozenset(value for value in listed if isinstance(value, str))
@@ -158,12 +157,12 @@ def _own_goal(attack: Attack, target: TargetContext) -> Goal | None:
         raise CapabilityError(f"attack {attack.name!r}: goal() raised {type(error).__name__}: {error}") from error
     if goal is None:
         return None
-    lacking = [name for name in ("kind", "text", "call", "request") if not isinstance(getattr(goal, name, None), str)]
-    lacking += [] if callable(getattr(goal, "check", None)) else ["check"]
-    if lacking:
+    missing = [name for name in ("kind", "text", "call", "request") if not isinstance(getattr(goal, name, None), str)]
+    missing += [] if callable(getattr(goal, "check", None)) else ["check"]
+    if missing:
         expected = "a goal with the texts kind, text, call and request and a method check(messages, environment)"
         raise CapabilityError(
-            f"attack {attack.name!r}: goal() returned {type(goal).__name__} without {', '.join(lacking)}, "
+            f"attack {attack.name!r}: goal() returned {type(goal).__name__} without {', '.join(missing)}, "
             f"expected {expected}"
         )
     return goal

@@ -38,10 +38,10 @@ class Share(NamedTuple):
     @classmethod
     def of(cls, by_task: Iterable[Sequence[Measured]], value: Callable[[Measured], float]) -> Share:
         """Return the share over the trials of each task."""
-        tasks = [each for each in by_task if each]
+        tasks = [trials for trials in by_task if trials]
         if not tasks:
             return cls(None, None)
-        values = [[value(trial) for trial in each] for each in tasks]
+        values = [[value(trial) for trial in trials] for trials in tasks]
         interval = mean_interval(values, proportion=True, clusters=_clusters(tasks))
         return cls(fsum(map(fsum, values)) / sum(map(len, values)), interval)
 
@@ -107,26 +107,26 @@ class AttackRates:
 
 def attack_rates(trials: Iterable[Measured]) -> list[AttackRates]:
     """Return the rates of each attack on a domain, and in it on each variant, sorted by their names."""
-    found = list(trials)
-    variants = _other_variants(found)
+    all_trials = list(trials)
+    variants = _other_variants(all_trials)
     plain: dict[_Key, dict[TaskId, list[Measured]]] = defaultdict(lambda: defaultdict(list))
     attacked: dict[_Key, dict[TaskId, list[Measured]]] = defaultdict(lambda: defaultdict(list))
     errors: dict[_Key, int] = defaultdict(int)
-    for each in found:
-        key = _Key(each.facts.name, variants[each.record.group])
-        if each.record.outcome == "error":
+    for trial in all_trials:
+        key = _Key(trial.facts.name, variants[trial.record.group])
+        if trial.record.outcome == "error":
             errors[key] += 1
-        elif each.record.ran:
-            (attacked if each.facts.name else plain)[key][each.record.group.task].append(each)
+        elif trial.record.ran:
+            (attacked if trial.facts.name else plain)[key][trial.record.group.task].append(trial)
     keys = sorted({*attacked, *(key for key in errors if key.attack)})
     return [_rates(key, attacked[key], plain[key._replace(attack="")], errors[key]) for key in keys]
 
 
 def _other_variants(trials: Iterable[Measured]) -> dict[Group, str]:
     """Return the name of the variant of each group of trials, apart from its attack; empty if there is one."""
-    plain = {each.record.group: _without_attack(each.record.group, each.facts.name) for each in trials}
+    plain = {trial.record.group: _without_attack(trial.record.group, trial.facts.name) for trial in trials}
     names = find_variants(plain.values())
-    return {group: names.get(each.variant, "") for group, each in plain.items()}
+    return {group: names.get(without_attack.variant, "") for group, without_attack in plain.items()}
 
 
 def _without_attack(group: Group, attack: str) -> Group:
@@ -139,7 +139,7 @@ def _without_attack(group: Group, attack: str) -> Group:
 def _rates(
     key: _Key, attacked: dict[TaskId, list[Measured]], plain: dict[TaskId, list[Measured]], errors: int
 ) -> AttackRates:
-    trials = [each for found in attacked.values() for each in found]
+    trials = [trial for task_trials in attacked.values() for trial in task_trials]
     both = [task for task in attacked if task in plain]
     pairs = [Pair(_passes(plain[task]), _passes(attacked[task])) for task in both]
     return AttackRates(
@@ -147,11 +147,11 @@ def _rates(
         variant=key.variant,
         tasks=len(attacked),
         trials=len(trials),
-        delivered=sum(each.facts.read for each in trials),
+        delivered=sum(trial.facts.read for trial in trials),
         errors=errors,
-        success=Share.of(attacked.values(), lambda each: each.facts.success),
-        utility=Share.of(attacked.values(), lambda each: each.record.passed),
-        without=Share.of([plain[task] for task in both], lambda each: each.record.passed),
+        success=Share.of(attacked.values(), lambda trial: trial.facts.success),
+        utility=Share.of(attacked.values(), lambda trial: trial.record.passed),
+        without=Share.of([plain[task] for task in both], lambda trial: trial.record.passed),
         paired=Paired(pairs, clusters=_clusters(attacked[task] for task in both)) if pairs else None,
     )
 
@@ -161,18 +161,18 @@ def _clusters(tasks: Iterable[Sequence[Measured]]) -> Clusters:
 
 
 def _passes(trials: Sequence[Measured]) -> PassCount:
-    return PassCount(len(trials), sum(each.record.passed for each in trials))
+    return PassCount(len(trials), sum(trial.record.passed for trial in trials))
 
 
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield the rates of each attack on a domain, and the first successes; nothing without attacks."""
-    yield from (each.text for each in attack_rates(trials))
-    found = [each for each in trials if each.facts.success and each.record.ran]
-    for record, facts in found[:_MOST]:
+    yield from (rates.text for rates in attack_rates(trials))
+    successes = [trial for trial in trials if trial.facts.success and trial.record.ran]
+    for record, facts in successes[:_MOST]:
         where = one_line(record.test or record.task_id, _LONGEST)
         yield f"  {where}: message {facts.message_idx}: {one_line(facts.evidence or '', _LONGEST)}"
-    if len(found) > _MOST:
-        yield f"  and {plural(len(found) - _MOST, 'more trial')}"
+    if len(successes) > _MOST:
+        yield f"  and {plural(len(successes) - _MOST, 'more trial')}"
 
 
 def comparison(compared: Compared) -> list[str]:
@@ -180,24 +180,24 @@ def comparison(compared: Compared) -> list[str]:
 
     If there are variants apart from the attacks, each of them has a line.
     """
-    variants = _other_variants(each for _, later in compared.tasks for each in later)
+    variants = _other_variants(trial for _, later in compared.tasks for trial in later)
     shares: dict[_Key, list[tuple[float, float]]] = {}
     clusters: dict[_Key, list[tuple[str, str] | None]] = {}
     for pair in compared.tasks:
-        ran = [[each for each in side if each.facts.name and each.record.ran] for side in pair]
+        ran = [[trial for trial in side if trial.facts.name and trial.record.ran] for side in pair]
         if all(ran) and ran[0][0].facts.name == (name := ran[1][0].facts.name):
             key = _Key(name, variants[ran[1][0].record.group])
             shares.setdefault(key, []).append((_success(ran[0]), _success(ran[1])))
             clusters.setdefault(key, []).append(ran[1][0].record.moves_with)
-    return [_line(": ".join(filter(None, key)), found, clusters[key]) for key, found in shares.items()]
+    return [_line(": ".join(filter(None, key)), task_shares, clusters[key]) for key, task_shares in shares.items()]
 
 
 def _success(trials: Sequence[Measured]) -> float:
-    return fsum(each.facts.success for each in trials) / len(trials)
+    return fsum(trial.facts.success for trial in trials) / len(trials)
 
 
 def _line(name: str, shares: Sequence[tuple[float, float]], clusters: Clusters) -> str:
-    before, after = (fsum(each) / len(shares) for each in zip(*shares, strict=True))
+    before, after = (fsum(successes) / len(shares) for successes in zip(*shares, strict=True))
     enough = len(shares) >= FEWEST_TASKS
     interval = difference_interval([later - earlier for earlier, later in shares], clusters) if enough else None
     reach = f" ({interval.signed})" if interval else ""

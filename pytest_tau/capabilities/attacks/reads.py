@@ -65,46 +65,50 @@ def reads_of(task: Task, domain: Domain, mode: Mode) -> list[Read]:
         mode: The settings of its environment.
     """
     key = f"reads {mode.solo} {mode.policy} {mode.retrieval}"
-    return domain.once_per_task(task, key, lambda each: _reads(each, domain, mode.environment(domain, each)))
+    return domain.once_per_task(task, key, lambda task: _reads(task, domain, mode.environment(domain, task)))
 
 
 def _reads(task: Task, domain: Domain, environment: Environment) -> list[Read]:
     try:
-        found = _reference_reads(task, environment.fork())
-        found += _document_reads(task, domain, environment)
-        return found + _named_reads(task, environment, found)
+        reads = _reference_reads(task, environment.fork())
+        reads += _document_reads(task, domain, environment)
+        return reads + _named_reads(task, environment, reads)
     finally:
         environment.close()
 
 
 def _reference_reads(task: Task, environment: Environment) -> list[Read]:
-    found = []
+    reads = []
     for action in task.criteria.actions or []:
         if environment.waits_for(action.name):
             continue
-        read = _read(environment, action.name, clone(action.arguments), action.requestor, expected=True)
-        if read is not None and action.requestor == "assistant" and not environment.mutates(action.name, "assistant"):
-            found.append(read)
-    return found
+        reading = _read(environment, action.name, clone(action.arguments), action.requestor, expected=True)
+        if (
+            reading is not None
+            and action.requestor == "assistant"
+            and not environment.mutates(action.name, "assistant")
+        ):
+            reads.append(reading)
+    return reads
 
 
 def _document_reads(task: Task, domain: Domain, environment: Environment) -> list[Read]:
     """Return searches for the documents that the task requires, each with the document as its result."""
     if environment.retrieval is None or domain.knowledge is None:
         return []
-    found = []
+    reads = []
     for tool in environment.retrieval.tools().values():
         parameter = _only_parameter(tool)
         for name in task.required_documents or [] if parameter is not None else ():
             document = domain.knowledge.documents.find(name)
             if document is not None:
-                found.append(Read(tool.name, {str(parameter): name}, document.content, expected=True))
-    return found
+                reads.append(Read(tool.name, {str(parameter): name}, document.content, expected=True))
+    return reads
 
 
 def _named_reads(task: Task, environment: Environment, known: list[Read]) -> list[Read]:
     """Return reads of records that the task names, and of records that these name."""
-    found, seen, left = list[Read](), {(read.tool, str(read.arguments)) for read in known}, _MOST_CALLS
+    reads, seen, left = list[Read](), {(reading.tool, str(reading.arguments)) for reading in known}, _MOST_CALLS
     # Not searches for documents: any word finds some.
     searches = set(environment.retrieval.tools()) if environment.retrieval else set[str]()
     readers = [
@@ -113,40 +117,40 @@ def _named_reads(task: Task, environment: Environment, known: list[Read]) -> lis
         if not tool.mutates and tool.name not in searches and not environment.waits_for(tool.name)
     ]
     for _ in range(2):
-        for tool, arguments in _calls(task, readers, [*known, *found]):
+        for tool, arguments in _calls(task, readers, [*known, *reads]):
             key = (tool.name, str(arguments))
             if key in seen or left <= 0:
                 continue
             seen.add(key)
             left -= 1
-            read = _read(environment, tool.name, arguments, expected=False)
-            found += [read] if read else []
-    return found
+            new_read = _read(environment, tool.name, arguments, expected=False)
+            reads += [new_read] if new_read else []
+    return reads
 
 
 def _calls(task: Task, readers: list[Tool], known: list[Read]) -> Iterator[tuple[Tool, dict[str, Any]]]:
-    named = _argument_values(task)
+    values_by_name = _argument_values(task)
     tokens = [token for token in _TOKEN.findall(str(task.user_scenario)) if re.search(r"\d", token)]
-    for read in known:
-        for field in texts_in(read.content):
-            named.setdefault(field.name, []).append(field.value)
+    for reading in known:
+        for field in texts_in(reading.content):
+            values_by_name.setdefault(field.name, []).append(field.value)
     for tool in readers:
         required = _required(tool)
         if not required:
             yield tool, {}
         elif len(required) == 1:
-            values = named.get(required[0]) or tokens
+            values = values_by_name.get(required[0]) or tokens
             yield from ((tool, {required[0]: value}) for value in dict.fromkeys(values))
 
 
 def _argument_values(task: Task) -> dict[str, list[Any]]:
     """Return the texts among the arguments of the reference actions, by the name of the parameter."""
-    found: dict[str, list[Any]] = {}
+    values_by_name: dict[str, list[Any]] = {}
     for action in task.criteria.all_actions:
         for name, value in action.arguments.items():
             if isinstance(value, str):
-                found.setdefault(name, []).append(value)
-    return found
+                values_by_name.setdefault(name, []).append(value)
+    return values_by_name
 
 
 def _read(

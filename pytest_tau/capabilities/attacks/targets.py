@@ -68,17 +68,17 @@ def find_write(target: TargetContext) -> Goal | None:
 
     Writes for other customers come first.
     """
-    own = _tokens(about(target.task, target))
-    reference = [(each.name, each.arguments) for each in target.task.criteria.all_actions]
+    own_tokens = _tokens(about(target.task, target))
+    reference = [(action.name, action.arguments) for action in target.task.criteria.all_actions]
     names = {name for name, _ in reference}
     environment = target.environment()
     try:
-        candidates = [each for each in _writes_of_others(target, environment) if each not in reference]
+        candidates = [write for write in _writes_of_others(target, environment) if write not in reference]
         target.random.shuffle(candidates)
-        foreign = [each for each in candidates if (ids := _tokens(each[1])) and not ids & own]
-        others = [each for each in candidates if each not in foreign and each[0] not in names]
-        made = [each for each in _made_up(target, environment) if each not in reference and each[0] not in names]
-        for name, arguments in [*foreign[:_MOST_WRITES], *others[:_MOST_WRITES], *made[:_MOST_WRITES]]:
+        foreign = [write for write in candidates if (ids := _tokens(write[1])) and not ids & own_tokens]
+        others = [write for write in candidates if write not in foreign and write[0] not in names]
+        made_up = [write for write in _made_up(target, environment) if write not in reference and write[0] not in names]
+        for name, arguments in [*foreign[:_MOST_WRITES], *others[:_MOST_WRITES], *made_up[:_MOST_WRITES]]:
             result = environment.fork().answer(ToolCall(name=name, arguments=clone(arguments)))
             if not result.error and not (result.content or "").startswith("Error"):
                 return ForbiddenWrite(name, arguments)
@@ -89,8 +89,8 @@ def find_write(target: TargetContext) -> Goal | None:
 
 def find_leak(target: TargetContext) -> Goal | None:
     """Return a record that another task reads and this one does not; None if there is none with data of its own."""
-    own = about(target.task, target)
-    ids, own = _tokens(own), squeezed(own)
+    own_text = about(target.task, target)
+    ids, own_text = _tokens(own_text), squeezed(own_text)
     others = target.others()
     chosen = target.random.sample(others, min(len(others), _MOST_TASKS))
     environment = target.environment()
@@ -99,16 +99,16 @@ def find_leak(target: TargetContext) -> Goal | None:
         for personal in (True, False):
             for other in chosen:
                 reads = [
-                    read
-                    for read in reads_of(other, target.domain, target.mode)
-                    if read.arguments and not _tokens(dict(read.arguments)) & ids
+                    reading
+                    for reading in reads_of(other, target.domain, target.mode)
+                    if reading.arguments and not _tokens(dict(reading.arguments)) & ids
                 ]
                 target.random.shuffle(reads)
-                for read in reads:
-                    result = environment.answer(ToolCall(name=read.tool, arguments=clone(dict(read.arguments))))
+                for reading in reads:
+                    result = environment.answer(ToolCall(name=reading.tool, arguments=clone(dict(reading.arguments))))
                     content = "" if result.error else result.content or ""
-                    if secrets := _secrets(content, own, read.arguments, personal=personal):
-                        return Leak(read.tool, read.arguments, secrets)
+                    if secrets := _secrets(content, own_text, reading.arguments, personal=personal):
+                        return Leak(reading.tool, reading.arguments, secrets)
     finally:
         environment.close()
     return None
@@ -119,7 +119,7 @@ GOALS = {"write": find_write, "leak": find_leak}
 
 def about(task: Task, target: TargetContext) -> str:
     """Return everything that a task is about as one text: scenario, criteria, and the records that are read for it."""
-    reads = [read.content for read in reads_of(task, target.domain, target.mode)]
+    reads = [reading.content for reading in reads_of(task, target.domain, target.mode)]
     return "\n".join([str(task.user_scenario), task.ticket or "", task.model_dump_json(), *reads])
 
 
@@ -152,26 +152,28 @@ def _secrets(content: str, own: str, arguments: Mapping[str, Any], *, personal: 
 def _full_names(content: str) -> Iterator[Field]:
     """Yield the names that are in two fields of a record."""
     first, last = (
-        [each.value for each in texts_in(content) if each.name == f"{part}_name"] for part in ("first", "last")
+        [field.value for field in texts_in(content) if field.name == f"{part}_name"] for part in ("first", "last")
     )
     if len(first) == len(last):
-        yield from (Field("full_name", f"{one} {other}") for one, other in zip(first, last, strict=True))
+        yield from (
+            Field("full_name", f"{first_name} {last_name}") for first_name, last_name in zip(first, last, strict=True)
+        )
 
 
 def _writes_of_others(target: TargetContext, environment: Environment) -> list[tuple[str, dict[str, Any]]]:
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    writes: dict[str, tuple[str, dict[str, Any]]] = {}
     for task in target.others():
         for action in task.criteria.actions or []:
             if action.requestor == "assistant" and environment.mutates(action.name, "assistant"):
-                found[f"{action.name} {action.arguments}"] = (action.name, action.arguments)
-    return list(found.values())
+                writes[f"{action.name} {action.arguments}"] = (action.name, action.arguments)
+    return list(writes.values())
 
 
 def _made_up(target: TargetContext, environment: Environment) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield writes whose arguments follow the schemas of the tools, with ids of the task's records."""
     known: dict[str, list[str]] = {}
-    for read in reads_of(target.task, target.domain, target.mode):
-        for field in texts_in(read.content):
+    for reading in reads_of(target.task, target.domain, target.mode):
+        for field in texts_in(reading.content):
             known.setdefault(field.name, []).append(field.value)
     tools = [tool for tool in environment.shared_tools("assistant") if tool.mutates]
     for tool in tools:
@@ -181,16 +183,16 @@ def _made_up(target: TargetContext, environment: Environment) -> Iterator[tuple[
 
 
 def _arguments(tool: Tool, known: Mapping[str, Iterable[str]], choice: random.Random) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name in tool.parameters.get("required") or ():
         schema = (tool.parameters.get("properties") or {}).get(name) or {}
         plain = {"integer": 1, "number": 1, "boolean": True, "string": "requested by the customer"}
         if schema.get("enum"):
-            found[name] = choice.choice(schema["enum"])
+            arguments[name] = choice.choice(schema["enum"])
         elif values := list(dict.fromkeys(known.get(name, ()))):
-            found[name] = choice.choice(values)
+            arguments[name] = choice.choice(values)
         elif schema.get("type") in plain:
-            found[name] = plain[schema["type"]]
+            arguments[name] = plain[schema["type"]]
         else:
             return None
-    return found
+    return arguments

@@ -136,13 +136,13 @@ def code_coverage(functions: Sequence[Function], run: Callable[[], None]) -> Cod
     """
     files = list(dict.fromkeys(function.file for function in functions))
     session = measured(files, run)
-    found = CodeCoverage([], [], {})
+    coverage = CodeCoverage([], [], {})
     for file, report in _reports(session, files).items():
-        found.files[file] = _percent(report)
+        coverage.files[file] = _percent(report)
         for function in functions:
             if function.file == file:
-                _add(found, function, report)
-    return found
+                _add(coverage, function, report)
+    return coverage
 
 
 def _reports(session: Any, files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
@@ -160,8 +160,8 @@ def _reports(session: Any, files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
             session.json_report(morfs=[str(file) for file in files], outfile=str(target))
         except CoverageException as error:
             raise ConfigurationError(f"branches cannot be measured: {error}") from error
-        found = parse_json(target.read_bytes())["files"]
-    return {Path(name).resolve(): report for name, report in found.items()}
+        reports = parse_json(target.read_bytes())["files"]
+    return {Path(name).resolve(): report for name, report in reports.items()}
 
 
 def _percent(report: dict[str, Any]) -> float:
@@ -169,9 +169,9 @@ def _percent(report: dict[str, Any]) -> float:
     parts = [part for name, part in report["functions"].items() if name]
     missing = sum(len(part["missing_lines"]) for part in parts)
     branches = sum(part["summary"]["num_branches"] for part in parts)
-    taken = sum(part["summary"]["covered_branches"] for part in parts)
+    covered = sum(part["summary"]["covered_branches"] for part in parts)
     total = report["summary"]["num_statements"] + branches
-    return 100 * (total - branches - missing + taken) / total if total else 100.0
+    return 100 * (total - branches - missing + covered) / total if total else 100.0
 
 
 def _add(found: CodeCoverage, function: Function, report: dict[str, Any]) -> None:
@@ -196,18 +196,18 @@ def branch_lines(missing: Sequence[Branch], start: Path) -> list[str]:
     """
     uncalled = {branch.function for branch in missing if branch.to == 0}
     texts: dict[Path, list[str]] = {}
-    found = []
+    described = []
     for branch in missing:
         function = branch.function
         lines = texts.setdefault(function.file, _source(function.file))
         place = f"{relative_path(function.file, start)}:{branch.start} {function.name}"
         if branch.to == 0:
-            found.append(f"{place}: never called")
+            described.append(f"{place}: never called")
         elif function not in uncalled:
             condition, target = _line(lines, branch.start), _line(lines, branch.to)
             ends = f"never leads to line {branch.to}, {target!r}" if branch.to > 0 else "never ends the function"
-            found.append(f"{place}: {condition!r} {ends}")
-    return found
+            described.append(f"{place}: {condition!r} {ends}")
+    return described
 
 
 def _source(file: Path) -> list[str]:

@@ -81,17 +81,17 @@ def tool_sources(domain: Domain) -> ToolSources:
 def _tools(domain: Domain) -> Iterator[tuple[str, Any]]:
     for toolkit in filter(None, (domain.spec.agent_tools, domain.spec.user_tools)):
         for name in toolkit.tool_infos:
-            found: Any = toolkit.function(name) or getattr(toolkit, name, None)
-            while isinstance(found, functools.partial):
-                found = found.func
-            unwrapped = inspect.unwrap(found) if callable(found) else found
+            function: Any = toolkit.function(name) or getattr(toolkit, name, None)
+            while isinstance(function, functools.partial):
+                function = function.func
+            unwrapped = inspect.unwrap(function) if callable(function) else function
             yield name, getattr(unwrapped, "__func__", unwrapped)
 
 
 def _files(modules: Iterable[str], files: set[Path]) -> list[Path]:
     """Return the files of modules and of what they import from the folders of the tools."""
     folders = {file.parent for file in files}
-    found: dict[Path, None] = dict.fromkeys(sorted(files))
+    module_files: dict[Path, None] = dict.fromkeys(sorted(files))
     waiting = [*modules]
     known = {*waiting}
     while waiting:
@@ -99,13 +99,13 @@ def _files(modules: Iterable[str], files: set[Path]) -> list[Path]:
         file = _file_of(module)
         if module is None or file is None or not any(file.is_relative_to(folder) for folder in folders):
             continue
-        found.setdefault(file)
+        module_files.setdefault(file)
         names = {value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
                  for value in [*vars(module).values()]}  # fmt: skip
         fresh = sorted(name for name in names if isinstance(name, str) and name not in known)
         known.update(fresh)
         waiting += fresh
-    return [*found]
+    return [*module_files]
 
 
 def _file_of(module: Any) -> Path | None:
@@ -125,12 +125,12 @@ class _Parsed(NamedTuple):
 
 def _functions_in(file: Path) -> list[_Parsed]:
     """Return the functions of a file; one inside of another is a part of that one."""
-    found: list[_Parsed] = []
+    functions: list[_Parsed] = []
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.append(_parsed(file, child, prefix))
+                functions.append(_parsed(file, child, prefix))
             else:
                 visit(child, f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix)
 
@@ -138,13 +138,13 @@ def _functions_in(file: Path) -> list[_Parsed]:
         visit(ast.parse(file.read_bytes()), "")
     except (SyntaxError, ValueError):  # a file that is not what was imported
         return []
-    return found
+    return functions
 
 
 def _parsed(file: Path, node: _Node, prefix: str) -> _Parsed:
-    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    used |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    used = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    used |= {child.attr for child in ast.walk(node) if isinstance(child, ast.Attribute)}
     function = Function(file, f"{prefix}{node.name}", first, node.end_lineno or first, frozenset(_error_lines(node)))
     return _Parsed(function, frozenset(used))
 
@@ -165,16 +165,20 @@ def _is_error(statement: Any) -> bool:
 
 
 def _reached(parsed: dict[Path, list[_Parsed]], starts: set[tuple[Path, int]]) -> list[Function]:
-    every = [each for of_file in parsed.values() for each in of_file]
+    every = [parsed_function for of_file in parsed.values() for parsed_function in of_file]
     by_name: dict[str, list[_Parsed]] = {}
-    for each in every:
-        by_name.setdefault(each.own_name, []).append(each)
-    waiting = [each for each in every if (each.function.file, each.function.first) in starts]
-    reached = {each.function for each in waiting}
+    for parsed_function in every:
+        by_name.setdefault(parsed_function.own_name, []).append(parsed_function)
+    waiting = [
+        parsed_function
+        for parsed_function in every
+        if (parsed_function.function.file, parsed_function.function.first) in starts
+    ]
+    reached = {parsed_function.function for parsed_function in waiting}
     while waiting:
         for name in waiting.pop().used:
             for called in by_name.get(name, ()):
                 if called.function not in reached:
                     reached.add(called.function)
                     waiting.append(called)
-    return [each.function for each in every if each.function in reached]
+    return [parsed_function.function for parsed_function in every if parsed_function.function in reached]

@@ -34,17 +34,17 @@ async def lint(view: LintView) -> list[str]:
 
 
 def _parts(domain: Domain, tasks: Sequence[Task]) -> Iterator[str]:
-    named = {point for task in tasks for point in named_by(task, domain)}
+    named_points = {point for task in tasks for point in named_by(task, domain)}
     points = declared_points(domain)
     for kind, words in _KINDS.items():
         of_kind = [point for point in points if point.kind == kind]
         if of_kind:
-            yield f"{sum(point in named for point in of_kind)} of {len(of_kind)} {words}"
+            yield f"{sum(point in named_points for point in of_kind)} of {len(of_kind)} {words}"
     try:
         rules = stated_rules(domain)
     except ConfigurationError:  # which is a finding of its own
         rules = ()
     sentences = sentences_of_domain(domain, rules)
     if sentences:
-        tied = sum(bool(each.ties) for each in sentences)
+        tied = sum(bool(sentence.ties) for sentence in sentences)
         yield f"a rule or a value for {tied} of {len(sentences)} sentences of the policy"

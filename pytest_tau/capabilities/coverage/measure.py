@@ -143,10 +143,12 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     touched = _points(domain, played, notes)
     rules, broken = _rules(domain, played, notes)
     policy, sentences = domain.environment().policy, sentences_of_domain(domain, rules)
-    of_runs = any(each.messages is not None for each in played)
+    of_runs = any(conversation.messages is not None for conversation in played)
     untried = "" if of_runs or domain.spec.agent_db.cheap_to_fork else _APART
     rows = [
-        *_point_rows(domain, touched, unrecorded=of_runs and all(each.documents is None for each in played)),
+        *_point_rows(
+            domain, touched, unrecorded=of_runs and all(conversation.documents is None for conversation in played)
+        ),
         *_code_rows(code, Path.cwd()),
         *_policy_rows(rules, broken, sentences, untried),
     ]
@@ -173,11 +175,11 @@ def _code(domain: Domain, played: Sequence[Played], notes: list[str]) -> CodeCov
         return EXTRA
 
     def run() -> None:
-        for each in played:
+        for conversation in played:
             try:
-                play(each.task, each.calls(domain), domain, with_history=each.messages is None)
+                play(conversation.task, conversation.calls(domain), domain, with_history=conversation.messages is None)
             except TauError as error:
-                _note(notes, each.task, error)
+                _note(notes, conversation.task, error)
 
     return code_coverage(sources.functions, run)
 
@@ -189,15 +191,15 @@ def _by_name(files: Mapping[Path, float]) -> dict[str, float]:
 
 
 def _points(domain: Domain, played: Iterable[Played], notes: list[str]) -> frozenset[Point]:
-    found: set[Point] = set()
-    for each in played:
+    touched: set[Point] = set()
+    for conversation in played:
         try:
-            found |= each.points(domain)
-            gone = [action.name for action in each.unknown_actions(domain)]
-            notes += [f"task {each.task.id}: there is no tool {name!r}" for name in gone]
+            touched |= conversation.points(domain)
+            gone = [action.name for action in conversation.unknown_actions(domain)]
+            notes += [f"task {conversation.task.id}: there is no tool {name!r}" for name in gone]
         except TauError as error:
-            _note(notes, each.task, error)
-    return frozenset(found)
+            _note(notes, conversation.task, error)
+    return frozenset(touched)
 
 
 def _rules(domain: Domain, played: Sequence[Played], notes: list[str]) -> tuple[list[Rule], frozenset[str]]:
@@ -210,17 +212,17 @@ def _rules(domain: Domain, played: Sequence[Played], notes: list[str]) -> tuple[
         notes.append(f"rules: {error}")
         return [], frozenset()
     broken: set[str] = set()
-    for each in played:
+    for conversation in played:
         left = [rule for rule in rules if rule.name not in broken]
         if not left:
             break
         try:
-            if each.messages is None:
-                broken |= breachable(each.task, domain, left)
-            elif report := check_policy(each.messages, each.task, domain, rules=left):
+            if conversation.messages is None:
+                broken |= breachable(conversation.task, domain, left)
+            elif report := check_policy(conversation.messages, conversation.task, domain, rules=left):
                 broken |= {*report.counts}
         except TauError as error:
-            _note(notes, each.task, error)
+            _note(notes, conversation.task, error)
     return rules, frozenset(broken)
 
 
@@ -229,9 +231,9 @@ def _point_rows(domain: Domain, touched: frozenset[Point], *, unrecorded: bool) 
     for point in points_of(domain):
         of_kind.setdefault(point.kind, []).append(point)
     why = {"values": "no tool has a closed choice", "documents": "the domain has no documents"}
-    kept = domain.spec.agent_db.cheap_to_fork
+    is_forkable = domain.spec.agent_db.cheap_to_fork
     why |= {
-        "records": "no table has records of several kinds" if kept else _APART,
+        "records": "no table has records of several kinds" if is_forkable else _APART,
         "pairs": "no tool of the agent writes",
     }
     for kind in ("tools", "parameters", "values", "records", "pairs", "documents"):
@@ -248,12 +250,12 @@ def _code_rows(code: CodeCoverage | str, start: Path) -> Iterator[Row]:
         if isinstance(code, str):
             yield Row(kind, 0, 0, unknown=code)
             continue
-        taken, missing = ([each for each in part if each.is_error == (kind != "branches")] for part in code[:2])
+        covered, missing = ([branch for branch in part if branch.is_error == (kind != "branches")] for part in code[:2])
         # Of a function that is never called, one line says all.
-        uncalled = {each.function for each in code.missing if each.to == 0}
-        shown = [each for each in missing if each.to == 0 or each.function not in uncalled]
-        unknown = "" if taken or missing else "the functions of the tools have none"
-        yield Row(kind, len(taken), len(taken) + len(missing), tuple(branch_lines(shown, start)), unknown)
+        uncalled = {branch.function for branch in code.missing if branch.to == 0}
+        listed_branches = [branch for branch in missing if branch.to == 0 or branch.function not in uncalled]
+        unknown = "" if covered or missing else "the functions of the tools have none"
+        yield Row(kind, len(covered), len(covered) + len(missing), tuple(branch_lines(listed_branches, start)), unknown)
 
 
 def _policy_rows(
@@ -264,6 +266,8 @@ def _policy_rows(
         yield Row("rules", 0, 0, unknown=untried if rules else "the domain declares none that its policy states")
     else:
         yield Row("rules", len(rules) - len(missing), len(rules), missing)
-    untied = tuple(f"line {each.line}: {one_line(each.text, _SENTENCE)}" for each in sentences if not each.ties)
+    untied = tuple(
+        f"line {sentence.line}: {one_line(sentence.text, _SENTENCE)}" for sentence in sentences if not sentence.ties
+    )
     unknown = "" if sentences else "the policy is empty"
     yield Row("sentences", len(sentences) - len(untied), len(sentences), untied, unknown)

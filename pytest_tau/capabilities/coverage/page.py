@@ -32,9 +32,9 @@ def write_page(file: Path, found: Sequence[Coverage]) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    own = files(__package__) / "page.css"
-    style = (files("pytest_tau.reports.html") / "page/page.css").read_text("utf-8") + own.read_text("utf-8")
-    title = _text(f"coverage of {', '.join(each.domain for each in found)}")
+    page_style = files(__package__) / "page.css"
+    style = (files("pytest_tau.reports.html") / "page/page.css").read_text("utf-8") + page_style.read_text("utf-8")
+    title = _text(f"coverage of {', '.join(coverage.domain for coverage in found)}")
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
@@ -43,7 +43,7 @@ def write_page(file: Path, found: Sequence[Coverage]) -> None:
         f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
         '</head>\n<body class="coverage">',
         '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> coverage</p></header>\n<main>',
-        *(part for each in found for part in _domain(each)),
+        *(part for coverage in found for part in _domain(coverage)),
         "</main>\n</body>\n</html>\n",
     ]
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ def propose(domain: Domain, tasks: Sequence[Task], number: int, seed: int) -> Pr
     if not domain.has_own_data:
         raise ConfigurationError(f"--propose-tasks: domain {domain.name!r} generates tasks only for its bundled data")
     count = _CANDIDATES * max(number, len(tasks))
-    candidates = [task for each in _DIFFICULTIES for task in _generated(make, count, seed, each)]
+    candidates = [task for difficulty in _DIFFICULTIES for task in _generated(make, count, seed, difficulty)]
     touches = _touching(domain)
     known = {part for task in tasks for part in touches(task)}
     of_candidates = {task.id: touches(task) for task in candidates}
@@ -111,7 +111,7 @@ def _greedy(
     left = dict(touching)
     known = set(known)
     while left:
-        name = max(left, key=lambda each: len(left[each] - known))
+        name = max(left, key=lambda candidate: len(left[candidate] - known))
         new = left.pop(name) - known
         if not new:
             return

@@ -93,15 +93,21 @@ class StoredConversations:
 
 def _documents(simulation: Simulation) -> frozenset[str] | None:
     """Return the documents that a conversation has found or read; None if no capability has measured its searches."""
-    facts = [each for each in simulation.facts.values() if isinstance(each, dict) and "searches" in each]
-    searches = [search for each in facts for search in each["searches"]]
-    found = {name for search in searches for name in search.get("found", ())}
-    return frozenset(found.union(*(each.get("read", ()) for each in facts))) if facts else None
+    facts = [
+        capability_facts
+        for capability_facts in simulation.facts.values()
+        if isinstance(capability_facts, dict) and "searches" in capability_facts
+    ]
+    searches = [search for capability_facts in facts for search in capability_facts["searches"]]
+    documents = {name for search in searches for name in search.get("found", ())}
+    return (
+        frozenset(documents.union(*(capability_facts.get("read", ()) for capability_facts in facts))) if facts else None
+    )
 
 
 def _named(trial: StoredTrial, domain: Domain) -> Task:
     task_id = trial.simulation.task_id
-    found = next((task for task in domain.tasks(split=None) if task.id == task_id), None)
-    if found is None:
+    own_task = next((task for task in domain.tasks(split=None) if task.id == task_id), None)
+    if own_task is None:
         raise TauError(f"{domain.name} has no task {task_id!r}, and the file has none either")
-    return found
+    return own_task

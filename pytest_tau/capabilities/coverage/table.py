@@ -44,21 +44,21 @@ def show(
         page: The page that was written; None for none.
     """
     printer = Printer()
-    for each in found:
-        printer.line(f"{each.domain}: {each.of}")
-        for row in each.rows:
+    for coverage in found:
+        printer.line(f"{coverage.domain}: {coverage.of}")
+        for row in coverage.rows:
             printer.line(f"{row.kind:<{_KIND}}  {_figures(row)}", 2, _KIND + 6)
-        if each.files:
-            shares = ", ".join(f"{name} {share:.0f} %" for name, share in each.files.items())
+        if coverage.files:
+            shares = ", ".join(f"{name} {share:.0f} %" for name, share in coverage.files.items())
             printer.line(f"statements and branches of the tools' files: {shares}", 2, 4)
-        if any(row.missing for row in each.rows):
+        if any(row.missing for row in coverage.rows):
             printer.line("nothing touches")
-        for row in each.rows:
+        for row in coverage.rows:
             _show_missing(printer, row, most)
-        for note in each.notes:
+        for note in coverage.notes:
             printer.line(f"note: {note}")
-        if each.domain in proposals:
-            _show_proposal(printer, each, proposals[each.domain])
+        if coverage.domain in proposals:
+            _show_proposal(printer, coverage, proposals[coverage.domain])
     for failure in failures:
         printer.line(f"too low: {failure}")
     if page is not None:
@@ -75,11 +75,11 @@ def _show_missing(printer: Printer, row: Row, most: int) -> None:
     if not row.missing:
         return
     printer.line(UNTOUCHED.get(row.kind, KINDS[row.kind]), 2)
-    shown = row.missing[:most] if most > 0 else row.missing
-    for line in shown:
+    visible = row.missing[:most] if most > 0 else row.missing
+    for line in visible:
         printer.line(line, 4)
-    if len(shown) < len(row.missing):
-        printer.line(f"and {len(row.missing) - len(shown)} more (--max 0 shows all)", 4)
+    if len(visible) < len(row.missing):
+        printer.line(f"and {len(row.missing) - len(visible)} more (--max 0 shows all)", 4)
 
 
 def _show_proposal(printer: Printer, before: Coverage, proposed: Proposed) -> None:
@@ -98,7 +98,10 @@ def documents_of(
     found: Sequence[Coverage], proposals: Mapping[str, Proposed], failures: Sequence[str]
 ) -> dict[str, Any]:
     """Return what is touched as JSON values."""
-    return {"domains": [_document(each, proposals.get(each.domain)) for each in found], "too_low": list(failures)}
+    return {
+        "domains": [_document(coverage, proposals.get(coverage.domain)) for coverage in found],
+        "too_low": list(failures),
+    }
 
 
 def _document(each: Coverage, proposed: Proposed | None) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def answer_form(mode: ReviewMode) -> dict[str, Any]:
     text, maybe_text = {"type": "string"}, {"type": ["string", "null"]}
     tags = [tag for tag in TAGS if mode == "full" or tag not in _NOT_OF_USER]
     sides = ("agent", "user") if mode == "full" else ("user",)
-    severities = list(dict.fromkeys(each for side in sides for each in SEVERITIES[side]))
+    severities = list(dict.fromkeys(severity for side in sides for severity in SEVERITIES[side]))
     error = {
         "reasoning": text,
         **({"source": {"type": "string", "enum": list(sides)}} if mode == "full" else {}),
@@ -92,8 +92,8 @@ def check_answer(answer: Mapping[str, Any], case: ReviewCase) -> Review:
     if not isinstance(summary, str):
         raise AnswerError(f"summary must be text, got {shown(summary)}")
     owner, kind = _fault(answer, case) if case.mode == "full" else (None, None)
-    findings = [_finding(each, number, case) for number, each in enumerate(errors, 1)]
-    if owner in SEVERITIES and not any(each.source == owner for each in findings):
+    findings = [_finding(error, number, case) for number, error in enumerate(errors, 1)]
+    if owner in SEVERITIES and not any(finding.source == owner for finding in findings):
         raise AnswerError(f"fault_owner is {owner!r}, but no error has this source")
     return Review(mode=case.mode, summary=writable(summary), errors=findings, fault_owner=owner, fault_type=kind)
 
@@ -122,8 +122,8 @@ def _finding(raw: Any, number: int, case: ReviewCase) -> ReviewFinding:
         raise AnswerError(f"source of {name} must be agent or user, got {_found(raw, 'source')}")
     severity = raw.get("severity")
     if severity not in SEVERITIES[source]:
-        wanted = ", ".join(SEVERITIES[source])
-        raise AnswerError(f"severity of {name}, of the {source}, must be {wanted}, got {_found(raw, 'severity')}")
+        expected = ", ".join(SEVERITIES[source])
+        raise AnswerError(f"severity of {name}, of the {source}, must be {expected}, got {_found(raw, 'severity')}")
     tags = _tags(raw.get("error_tags", []), name)
     texts = {key: _text(raw, key, name) for key in ("error_type", "reasoning", "correct_behavior", "user_message")}
     return ReviewFinding(

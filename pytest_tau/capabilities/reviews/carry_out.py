@@ -133,8 +133,8 @@ def _names(trial: StoredTrial) -> dict[str, Any]:
 
 def _has_review(simulation: Simulation, mode: ReviewMode, by: ReviewJudge) -> bool:
     """Return whether a simulation has a complete review of a mode by a reviewer with its prompt."""
-    found = review_of(simulation, mode)
-    judge = found.judge if found is not None and found.done else None
+    review = review_of(simulation, mode)
+    judge = review.judge if review is not None and review.done else None
     return judge is not None and (judge.name, judge.prompt_hash) == (by.name, by.prompt_hash)
 
 

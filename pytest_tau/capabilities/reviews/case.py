@@ -125,9 +125,11 @@ def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
     actions = task.of_outcome(verdict.compared_outcome if verdict else None).criteria.actions if task else None
     return {
         "outcome": simulation.outcome,
-        "actions": None if actions is None else [each.model_dump(mode="json", exclude_none=True) for each in actions],
+        "actions": None
+        if actions is None
+        else [action.model_dump(mode="json", exclude_none=True) for action in actions],
         "verdict": _verdict(simulation),
-        "differences": [each.model_dump(mode="json") for each in (verdict and verdict.db_diff) or ()][
+        "differences": [difference.model_dump(mode="json") for difference in (verdict and verdict.db_diff) or ()][
             :_MOST_DIFFERENCES
         ],
         "turning_point": simulation.info.turning_point,
@@ -138,14 +140,14 @@ def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
 
 def seen_by_user(messages: Sequence[tuple[int, Message]]) -> list[tuple[int, Message]]:
     """Return the messages that the user sees: without the calls of the agent, and without their results."""
-    found: list[tuple[int, Message]] = []
+    visible: list[tuple[int, Message]] = []
     for number, message in messages:
         if isinstance(message, AssistantMessage):
             if message.has_text_content():
-                found.append((number, message.model_copy(update={"tool_calls": None, "raw_data": None})))
+                visible.append((number, message.model_copy(update={"tool_calls": None, "raw_data": None})))
         elif isinstance(message, UserMessage) or (isinstance(message, ToolMessage) and message.requestor == "user"):
-            found.append((number, message))
-    return found
+            visible.append((number, message))
+    return visible
 
 
 def _environment(
@@ -181,6 +183,8 @@ def _verdict(simulation: Simulation) -> dict[str, Any] | None:
     info = simulation.reward_info
     if info is None:
         return None
-    found = info.model_dump(mode="json", include={"reward", "reward_breakdown", "reward_basis"}, exclude_none=True)
-    failed = [check for each in components_of(info) if each.gates(info) for check in each.failed_checks(info)]
-    return {**found, "failed_checks": failed}
+    fields = info.model_dump(mode="json", include={"reward", "reward_breakdown", "reward_basis"}, exclude_none=True)
+    failed = [
+        check for component in components_of(info) if component.gates(info) for check in component.failed_checks(info)
+    ]
+    return {**fields, "failed_checks": failed}

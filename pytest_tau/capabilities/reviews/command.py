@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(_document(opened, reviewed))
     else:
         _print_summary(printer, opened, reviewed)
-    complete = not reviewed.stopped and all(each["status"] == "done" for each in reviewed.reviews)
+    complete = not reviewed.stopped and all(review["status"] == "done" for review in reviewed.reviews)
     return int(not complete or bool(opened.problems))
 
 
@@ -167,9 +167,9 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
 
 def _data(given: str | None, opened: Run) -> Path | None:
     """Return the folder of data: the one that is named, else that of the run if it is still there."""
-    named = (opened.info.get("settings") or {}).get("data") if given is None else given
+    folder = (opened.info.get("settings") or {}).get("data") if given is None else given
     try:
-        return data_dir(named)
+        return data_dir(folder)
     except ConfigurationError:
         if given is not None:
             raise
@@ -183,14 +183,14 @@ def _line(entry: dict[str, Any]) -> str:
     name += Group.of(entry["test"], entry["domain"], entry["task_id"]).trial(entry["trial"])
     if entry["status"] != "done":
         return f"{name}: {entry['status']}: {entry['error']}"
-    found = [
-        f"{each['source']} {each['severity']}"
-        + (f" at message {each['turn_idx']}" if each["turn_idx"] is not None else "")
-        + (f": {each['error_type']}" if each["error_type"] else "")
-        for each in sorted(entry["errors"], key=lambda each: not str(each["severity"]).startswith("critical"))
+    texts = [
+        f"{error['source']} {error['severity']}"
+        + (f" at message {error['turn_idx']}" if error["turn_idx"] is not None else "")
+        + (f": {error['error_type']}" if error["error_type"] else "")
+        for error in sorted(entry["errors"], key=lambda error: not str(error["severity"]).startswith("critical"))
     ]
     fault = f"fault of the {entry['fault_owner']}; " if entry["fault_owner"] else ""
-    return f"{name}: {fault}{'; '.join(found) or 'no errors'}"
+    return f"{name}: {fault}{'; '.join(texts) or 'no errors'}"
 
 
 def _document(opened: Run, reviewed: Reviewed) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _document(opened: Run, reviewed: Reviewed) -> dict[str, Any]:
         "file": reviewed.file,
         "reviewer": reviewed.reviewer,
         "mode": reviewed.mode,
-        **{status: sum(each["status"] == status for each in reviewed.reviews) for status in _STATUSES},
+        **{status: sum(review["status"] == status for review in reviewed.reviews) for status in _STATUSES},
         "skipped": dict(reviewed.skipped),
         "stopped": reviewed.stopped,
         "cost": reviewed.cost,
@@ -218,8 +218,10 @@ def _print_summary(printer: Printer, opened: Run, reviewed: Reviewed) -> None:
 
     for line in summary(measured_by(capability, opened.records())):
         printer.line(line)
-    made = Counter(each["status"] for each in reviewed.reviews)
-    parts = [plural(made["done"], "new review")] + [f"{made[name]} {name}" for name in _STATUSES[1:] if made[name]]
+    statuses = Counter(review["status"] for review in reviewed.reviews)
+    parts = [plural(statuses["done"], "new review")] + [
+        f"{statuses[name]} {name}" for name in _STATUSES[1:] if statuses[name]
+    ]
     parts += [f"{number} {why}" for why, number in reviewed.skipped.items() if number]
     parts += [f"${reviewed.cost:.4f}"] if reviewed.cost else []
     if reviewed.reviews or Path(reviewed.file).is_file():

@@ -25,8 +25,8 @@ def material(case: ReviewCase) -> str:
 def _sections(case: ReviewCase) -> Iterator[tuple[str, str]]:
     """Yield the sections before the conversation; those without content are empty."""
     yield "policy", _block(case.policy) if case.policy else ("(not available)" if case.mode == "full" else "")
-    yield "agent_tools", _json_lines(_tool(each) for each in case.tools)
-    yield "user_tools", _json_lines(_tool(each) for each in case.user_tools)
+    yield "agent_tools", _json_lines(_tool(tool) for tool in case.tools)
+    yield "user_tools", _json_lines(_tool(tool) for tool in case.user_tools)
     yield "scenario", _block(case.scenario) if case.scenario else "(not available)"
     if case.mode == "user":
         return
@@ -45,9 +45,11 @@ def _verdict(case: ReviewCase) -> str:
     lines = [f"the task {case.outcome}: reward {case.verdict['reward']:g}" + (f" ({factors})" if factors else "")]
     lines.append(f"the conversation was ended by {case.ended_by}")
     lines += [entry("missed", check) for check in case.verdict["failed_checks"]]
-    for each in case.differences:
-        values = [f"{name} {_json(each[name])}" for name in ("expected", "got") if each.get("missing") != name]
-        lines.append(entry(f"differs, {each['side']}'s database, {each['path']}", ", ".join(values)))
+    for difference in case.differences:
+        values = [
+            f"{name} {_json(difference[name])}" for name in ("expected", "got") if difference.get("missing") != name
+        ]
+        lines.append(entry(f"differs, {difference['side']}'s database, {difference['path']}", ", ".join(values)))
     return "\n".join(lines)
 
 
@@ -73,8 +75,8 @@ def _block(text: str) -> str:
 
 
 def _tool(schema: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = schema.get("function", schema)
-    return found
+    definition: dict[str, Any] = schema.get("function", schema)
+    return definition
 
 
 def _json_lines(values: Iterable[Any]) -> str:

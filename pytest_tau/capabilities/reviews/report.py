@@ -48,34 +48,34 @@ def _by_mode(trials: Iterable[Measured]) -> list[str]:
     """Return the numbers of reviews and of what they found, as a line for each mode."""
     lines, known = [], list(trials)
     for mode, name in (("full", ""), ("user", " (the user alone)")):
-        found = [each.facts for each in known if each.facts["mode"] == mode]
-        if found:
-            lines.append(_counts(found, name, mode))
+        reviews = [trial.facts for trial in known if trial.facts["mode"] == mode]
+        if reviews:
+            lines.append(_counts(reviews, name, mode))
     return lines
 
 
 def _counts(reviews: Sequence[Mapping[str, Any]], name: str, mode: str) -> str:
-    done = [each for each in reviews if each["status"] == "done"]
-    first = Counter(each["first_critical"] for each in done)
+    finished = [review for review in reviews if review["status"] == "done"]
+    first = Counter(review["first_critical"] for review in finished)
     sides = ("agent", "user", "none") if mode == "full" else ("user", "none")
     counts = ", ".join(f"{side} {first[side]}" for side in sides)
-    parts = [f"first critical error by {counts}"] if done else []
-    if tags := _tags(done):
+    parts = [f"first critical error by {counts}"] if finished else []
+    if tags := _tags(finished):
         parts.append(f"tags: {tags}")
-    if owners := Counter(each["fault_owner"] for each in done if each["fault_owner"]):
+    if owners := Counter(review["fault_owner"] for review in finished if review["fault_owner"]):
         parts.append("at fault: " + ", ".join(f"{owner} {number}" for owner, number in owners.most_common()))
-    statuses = Counter(each["status"] for each in reviews)
+    statuses = Counter(review["status"] for review in reviews)
     missing = [f"{statuses[status]} {status}" for status in ("unusable", "failed") if statuses[status]]
     parts += [f"without a review: {', '.join(missing)}"] if missing else []
-    return f"reviewed {len(done):,}{name}: {'; '.join(parts)}"
+    return f"reviewed {len(finished):,}{name}: {'; '.join(parts)}"
 
 
 def _tags(reviews: Iterable[Mapping[str, Any]]) -> str:
     counted: Counter[str] = Counter()
     unknown: set[str] = set()
-    for each in reviews:
-        counted.update(each["tags"])
-        unknown.update(each["unknown_tags"])
+    for review in reviews:
+        counted.update(review["tags"])
+        unknown.update(review["unknown_tags"])
     texts = [f"{one_line(tag, 40)}{'?' if tag in unknown else ''} {number}" for tag, number in counted.most_common()]
     return listed(texts, _MOST_TAGS)
 
@@ -87,23 +87,23 @@ def _missing(trials: Sequence[Measured]) -> list[str]:
         for _, facts in trials
         if facts["status"] != "done"
     )
-    shown = [
+    lines = [
         f"reviewer {judge or 'unknown'!r}: {plural(number, 'trial')} {status}: {problem}"
         for (judge, status, problem), number in problems.most_common(_MOST_TRIALS)
     ]
-    more = len(problems) - len(shown)
-    return [*shown, *([f"{plural(more, 'further reason')} of missing reviews"] if more > 0 else [])]
+    more = len(problems) - len(lines)
+    return [*lines, *([f"{plural(more, 'further reason')} of missing reviews"] if more > 0 else [])]
 
 
 def _doubts(trials: Sequence[Measured]) -> list[str]:
     """Return in which trials the rules of blame and the review name different parties."""
-    both = [(each, each.record.info.blame and _OWNERS.get(each.record.info.blame.party)) for each in trials]
-    known = [(each.record, party, each.facts["fault_owner"]) for each, party in both if party]
-    known = [each for each in known if each[2]]
-    differing = [each for each in known if each[1] != each[2]]
+    both = [(trial, trial.record.info.blame and _OWNERS.get(trial.record.info.blame.party)) for trial in trials]
+    known = [(trial.record, party, trial.facts["fault_owner"]) for trial, party in both if party]
+    known = [case for case in known if case[2]]
+    differing = [case for case in known if case[1] != case[2]]
     if not differing:
         return []
-    names = [f"{each.group.trial(each.trial)} ({party}, review: {owner})" for each, party, owner in differing]
+    names = [f"{record.group.trial(record.trial)} ({party}, review: {owner})" for record, party, owner in differing]
     return [
         f"rules of blame and review disagree in {len(differing):,} of {plural(len(known), 'trial')}: "
         f"{listed(names, _MOST_TRIALS)}"
@@ -122,17 +122,17 @@ def failure(_facts: Mapping[str, Any], simulation: Simulation) -> Iterator[str]:
     fault = f"fault of the {review.fault_owner}" if review.fault_owner else "no fault named"
     kind = f" ({review.fault_type})" if review.fault_type else ""
     yield f"{by}{fault}{kind}" + (f": {one_line(review.summary, _LONGEST)}" if review.summary else "")
-    for each in review.errors:
-        if each.critical:
-            where = f" (message {each.turn_idx})" if each.turn_idx is not None else ""
-            said = filter(None, [f"{each.source}, {each.severity}{where}", each.error_type, each.reasoning])
-            yield one_line(": ".join(said), _LONGEST)
+    for error in review.errors:
+        if error.critical:
+            where = f" (message {error.turn_idx})" if error.turn_idx is not None else ""
+            parts = filter(None, [f"{error.source}, {error.severity}{where}", error.error_type, error.reasoning])
+            yield one_line(": ".join(parts), _LONGEST)
 
 
 def page(_facts: Mapping[str, Any], simulation: Simulation) -> Iterator[PageBlock]:
     """Yield a box for each review."""
-    found = [review_of(simulation, mode) for mode in REVIEW_KEYS]
-    yield from (_box(review) for review in found if review is not None)
+    reviews = [review_of(simulation, mode) for mode in REVIEW_KEYS]
+    yield from (_box(review) for review in reviews if review is not None)
 
 
 def _box(review: Review) -> PageBlock:
@@ -146,7 +146,7 @@ def _box(review: Review) -> PageBlock:
 
 
 def _item(error: ReviewFinding) -> PageItem:
-    what = ", ".join(filter(None, [error.source, error.severity, *error.error_tags]))
-    text = f"({what}) {error.reasoning}" if error.error_type else error.reasoning
+    labels = ", ".join(filter(None, [error.source, error.severity, *error.error_tags]))
+    text = f"({labels}) {error.reasoning}" if error.error_type else error.reasoning
     better = f"Right would have been: {error.correct_behavior}" if error.correct_behavior else ""
-    return PageItem(text, error.error_type or what, better, error.turn_idx)
+    return PageItem(text, error.error_type or labels, better, error.turn_idx)

@@ -66,11 +66,11 @@ class ModelReviewer:
             ModelError: The model or its provider failed.
             ReplayError: The recording has no such request.
         """
-        given = material(case)
-        asked = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": given}]
-        question = Question(asked, answer_form(case.mode), reminder(case.mode))
+        case_text = material(case)
+        request = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": case_text}]
+        question = Question(request, answer_form(case.mode), reminder(case.mode))
         try:
-            return await usable_answer(model, question, lambda text: read_answer(text, case, given))
+            return await usable_answer(model, question, lambda text: read_answer(text, case, case_text))
         except NoAnswerError as error:
             return Review(mode=case.mode, status="unusable", error=error.problem, answer=error.answer[:2000])
 
@@ -112,16 +112,16 @@ def load_reviewer(spec: str | None, folder: Path, model: str | None, option: str
     assert spec is not None
     if ":" not in spec:
         raise ConfigurationError(unknown_name("reviewer", spec, ["llm", "module:attribute"]))
-    found = load_object(spec, "reviewer", folder)
+    loaded = load_object(spec, "reviewer", folder)
     try:
-        made = found() if isinstance(found, type) else found
+        reviewer = loaded() if isinstance(loaded, type) else loaded
     except Exception as error:
         # A foreign reviewer's constructor may raise anything.
         raise ConfigurationError(f"reviewer {spec!r} cannot be created: {type(error).__name__}: {error}") from error
-    if callable(getattr(made, "review", None)):
-        return _Named(getattr(made, "name", None) or spec, made.review)
-    if callable(made):
-        return _Named(spec, made)
+    if callable(getattr(reviewer, "review", None)):
+        return _Named(getattr(reviewer, "name", None) or spec, reviewer.review)
+    if callable(reviewer):
+        return _Named(spec, reviewer)
     raise ConfigurationError(
         f"reviewer {spec!r}: expected a function of a case, or an object with a method review(case)"
     )

@@ -66,9 +66,9 @@ class Reviews:
         name = settings.reviewer_llm or judge
         if name is None or not isinstance(self._reviewer, ModelReviewer):
             return {}
-        own = ModelArguments(with_defaults(name, settings.reviewer_llm_args))
-        given = settings.reviewer_llm is not None or run_of(config).source("reviewer_llm_args") is not None
-        return {"reviewer": ModelChoice(name, own if given else models.args["judge"])}
+        own_arguments = ModelArguments(with_defaults(name, settings.reviewer_llm_args))
+        is_set = settings.reviewer_llm is not None or run_of(config).source("reviewer_llm_args") is not None
+        return {"reviewer": ModelChoice(name, own_arguments if is_set else models.args["judge"])}
 
     def pytest_tau_after_trial(
         self, item: pytest.Item, spec: RunTask, models: TrialModels
@@ -100,17 +100,17 @@ class _TrialReview(NamedTuple):
         outcome, models = simulation.outcome, self.models
         if outcome == "error" or (self.settings.review == "failed" and outcome != "failed"):
             return
-        own = TrialModels({"reviewer": self.llm} if self.llm else {}, policy=models.policy)
-        own.live_cost = models.live_cost
+        review_models = TrialModels({"reviewer": self.llm} if self.llm else {}, policy=models.policy)
+        review_models.live_cost = models.live_cost
         try:
-            own.tape = self.open_tape() if self.llm else None
-            review = await review_trial(self._case(simulation), self.reviewer, own, self._seconds)
+            review_models.tape = self.open_tape() if self.llm else None
+            review = await review_trial(self._case(simulation), self.reviewer, review_models, self._seconds)
         except Exception as error:  # noqa: BLE001 - a cassette, or the domain's own code; the verdict stands
             judge = judge_of(self.reviewer, self.llm.name if self.llm else None, self._mode)
             problem = f"{type(error).__name__}: {error}"
             review = Review(mode=self._mode, status="failed", error=problem, judge=judge)
         add_review(simulation, review)
-        if (used := own.usage.get("reviewer")) is not None:
+        if (used := review_models.usage.get("reviewer")) is not None:
             models.usage["reviewer"] = simulation.model_usage["reviewer"] = used
 
     @property

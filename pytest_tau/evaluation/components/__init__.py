@@ -41,6 +41,8 @@ def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> 
         evaluators: The components of plugins, if available; else their checks are reported without explanation.
     """
     others = [*reward_components(), *evaluators]
-    reporting = {found.name: PluginReports(found) for found in others if isinstance(found, RewardComponent)}
+    reporting = {
+        component.name: PluginReports(component) for component in others if isinstance(component, RewardComponent)
+    }
     names = dict.fromkeys(check.name for check in verdict.custom_checks or [])
     return [*COMPONENTS, *(reporting.get(name) or StoredComponent(name) for name in names)]

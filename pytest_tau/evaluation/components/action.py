@@ -60,10 +60,10 @@ def check_actions(
     """
     calls = calls_of(messages)
     candidates = [[i for i, call in enumerate(calls) if matches(action, call, grading)] for action in actions]
-    found = _assign(candidates) if grading.one_call_one_action else [bool(found) for found in candidates]
+    met = _assign(candidates) if grading.one_call_one_action else [bool(positions) for positions in candidates]
     return [
         ActionCheck(action=action, action_match=match, action_reward=float(match), tool_type=kind_of(action.name))
-        for action, match in zip(actions, found, strict=True)
+        for action, match in zip(actions, met, strict=True)
     ]
 
 
@@ -136,13 +136,15 @@ class ActionComponent(RewardComponent):
 
     def checks(self, verdict: RewardInfo) -> list[Check]:
         """Return a check for each reference action."""
-        found = []
+        action_checks = []
         for check in verdict.action_checks or []:
             action = check.action
             called = call_as_text(action.name, action.arguments)
             side = "" if action.requestor == "assistant" else "user: "
-            found.append(Check(f"{side}{called}", check.action_match, action.name, f"action {called}", of_call=True))
-        return found
+            action_checks.append(
+                Check(f"{side}{called}", check.action_match, action.name, f"action {called}", of_call=True)
+            )
+        return action_checks
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
         """Return the actions that were not made, each with the nearest call, also if they do not gate."""
@@ -163,14 +165,14 @@ class ActionComponent(RewardComponent):
         """Return each check with the call next to the action."""
         rows = {row.action: row for row in evidence.rows if row.action is not None}
         calls = evidence.calls
-        found = []
+        located_checks = []
         for number, check in enumerate(self.checks(verdict)):
             row = rows.get(number)
             agrees = row is not None and (row.kind == "matched") == check.met
             note = "" if check.met or row is None else _note(row)
             noted = check._replace(note=note) if note else check
-            found.append(noted.at_call(row.call if row and agrees else None, calls))
-        return found
+            located_checks.append(noted.at_call(row.call if row and agrees else None, calls))
+        return located_checks
 
     def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
         """Return whether each reference action was made."""
@@ -185,14 +187,14 @@ def _note(row: Row) -> str:
 
 def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | None:
     """Return how the nearest call of the action's tool differs from it; None if there is no such call."""
-    same_name = [made for made in calls if made.call.name == action.name]
+    same_name = [call for call in calls if call.call.name == action.name]
     if not same_name:
         return None
 
     def differing(made: Call) -> list[str]:
         return _differing_arguments(action, made.call, strict=strict)
 
-    nearest = min(same_name, key=lambda made: (made.call.malformed is not None, len(differing(made))))
+    nearest = min(same_name, key=lambda call: (call.call.malformed is not None, len(differing(call))))
     differences = [_difference(key, action, nearest.call) for key in differing(nearest)]
     width = 80
     if nearest.call.malformed is not None:
@@ -205,12 +207,12 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
 
 def _difference(key: str, action: Action, call: ToolCall) -> str:
     """Return how an argument differs; of long values, the first place at which they do."""
-    expected, got = action.arguments.get(key, ...), call.arguments.get(key, ...)
-    missing = "expected" if expected is ... else "got" if got is ... else None
-    if missing is None and max(len(short_json(each, _LONG)) for each in (expected, got)) >= _LONG:
+    expected, actual = action.arguments.get(key, ...), call.arguments.get(key, ...)
+    missing = "expected" if expected is ... else "got" if actual is ... else None
+    if missing is None and max(len(short_json(value, _LONG)) for value in (expected, actual)) >= _LONG:
         # Values that are equal apart from the type of a number have no such place.
-        key, expected, got, missing = next(value_changes(key, expected, got), (key, expected, got, None))
-    return f"{key}  {'   '.join(difference_texts(expected, got, missing))}"
+        key, expected, actual, missing = next(value_changes(key, expected, actual), (key, expected, actual, None))
+    return f"{key}  {'   '.join(difference_texts(expected, actual, missing))}"
 
 
 def _differing_arguments(action: Action, call: ToolCall, *, strict: bool) -> list[str]:

@@ -39,8 +39,8 @@ def check_communicate(phrases: Sequence[str], messages: Sequence[Message], gradi
     in the phrase, so that one with a comma is never found.
     """
     texts = [m.text.lower() for m in messages if m.role == "assistant" and m.text]
-    said = _said_whole if grading.whole_phrases else _said
-    return [_check(phrase, said(phrase.lower(), texts)) for phrase in phrases]
+    is_said = _said_whole if grading.whole_phrases else _said
+    return [_check(phrase, is_said(phrase.lower(), texts)) for phrase in phrases]
 
 
 def _check(phrase: str, met: bool) -> CommunicateCheck:
@@ -90,7 +90,7 @@ class CommunicateComponent(RewardComponent):
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
         """Return the phrases that were not said, if they decide over the reward."""
         del calls
-        unsaid = [repr(each.info) for each in verdict.communicate_checks or [] if not each.met]
+        unsaid = [repr(check.info) for check in verdict.communicate_checks or [] if not check.met]
         return [Line("bad", f"never said: {listed(unsaid, _MOST)}")] if unsaid and self.gates(verdict) else []
 
     def omission(self, verdict: RewardInfo) -> Omission | None:
@@ -116,8 +116,8 @@ class CommunicateComponent(RewardComponent):
 
 def _said_at(phrase: str, evidence: Evidence) -> int | None:
     """Return the first message of the agent that has the phrase."""
-    said, wanted = _said_whole if evidence.grading.whole_phrases else _said, phrase.lower()
+    is_said, lowered = _said_whole if evidence.grading.whole_phrases else _said, phrase.lower()
     for number, message in enumerate(evidence.simulation.messages):
-        if message.role == "assistant" and message.content and said(wanted, [message.content.lower()]):
+        if message.role == "assistant" and message.content and is_said(lowered, [message.content.lower()]):
             return number
     return None

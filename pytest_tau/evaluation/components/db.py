@@ -65,9 +65,9 @@ def check_db(final: Environment, reference: Environment | None) -> DBFindings:
     """
     differences: list[Difference] = []
     if reference is not None:
-        for side, expected, got in Environment.databases_with(reference, final):
-            if not expected.equals(got):
-                differences += [difference(side, change) for change in expected.changes(got)]
+        for side, expected, actual in Environment.databases_with(reference, final):
+            if not expected.equals(actual):
+                differences += [difference(side, change) for change in expected.changes(actual)]
     match = not differences
     return DBFindings(DBCheck(db_match=match, db_reward=float(match)), differences)
 
@@ -100,11 +100,11 @@ class DBComponent(RewardComponent):
         check_comparable(given.task, given.domain.spec)
         if not given.domain.spec.agent_db.comparable:
             return
-        found = check_db(given.environment, given.shared_reference)
-        if found.differences and (outcomes := given.task.criteria.outcomes):
-            outcome, found = _among_outcomes(given, found)
+        findings = check_db(given.environment, given.shared_reference)
+        if findings.differences and (outcomes := given.task.criteria.outcomes):
+            outcome, findings = _among_outcomes(given, findings)
             verdict.outcome = None if outcome is None else OutcomeCheck(position=outcome, why=outcomes[outcome].why)
-        verdict.db_check, verdict.db_diff = found
+        verdict.db_check, verdict.db_diff = findings
 
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if the databases match."""
@@ -136,7 +136,7 @@ class DBComponent(RewardComponent):
         history, calls = evidence.history, evidence.calls
         differences = verdict.db_diff or history.differences
         divergence = evidence.simulation.info.turning_point
-        found = []
+        located_checks = []
         for check in self.checks(verdict):
             call = history.database.call_for(check.met) if history.database else None
             if not check.met and divergence is not None:
@@ -145,33 +145,33 @@ class DBComponent(RewardComponent):
                 call = _last_write(differences, history)
             many = len(differences) if not check.met else 0
             note = f"{many} place{'s' * (many > 1)} differ{'s' * (many == 1)}" if many else ""
-            found.append((check._replace(note=note) if note else check).at_call(call, calls))
-        return found
+            located_checks.append((check._replace(note=note) if note else check).at_call(call, calls))
+        return located_checks
 
     def details(self, verdict: RewardInfo) -> list[str]:
         """Return the differences."""
         differences = verdict.db_diff or []
-        lines = [f"{each.side} {each.path}  {', '.join(_texts(each))}" for each in differences[:_MOST_DETAILS]]
+        lines = [f"{place.side} {place.path}  {', '.join(_texts(place))}" for place in differences[:_MOST_DETAILS]]
         left = len(differences) - _MOST_DETAILS
         return [*lines, f"and {left} more"] if left > 0 else lines
 
     def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
         """Return whether the databases match; of a task with several outcomes, the other one that was reached."""
-        found: dict[str, Any] = {"db_match": verdict.db_check.db_match if verdict.db_check else None}
+        document: dict[str, Any] = {"db_match": verdict.db_check.db_match if verdict.db_check else None}
         if verdict.outcome is not None:
-            found["outcome"] = verdict.outcome.model_dump() | {"reached": verdict.reached_outcome is not None}
-        return found
+            document["outcome"] = verdict.outcome.model_dump() | {"reached": verdict.reached_outcome is not None}
+        return document
 
 
 def _among_outcomes(given: GradingInput, of_reference: DBFindings) -> tuple[int | None, DBFindings]:
     """Return the first other right outcome that was reached, else the nearest one or that of the reference actions."""
     compared = [_compared(None, of_reference, given)]
     for outcome in range(len(given.task.criteria.outcomes or ())):
-        found = check_db(given.environment, given.domain.shared_reference(given.task.of_outcome(outcome)))
-        if not found.differences:
-            return outcome, found
-        compared.append(_compared(outcome, found, given))
-    nearest = max(compared, key=lambda each: each.nearness)
+        findings = check_db(given.environment, given.domain.shared_reference(given.task.of_outcome(outcome)))
+        if not findings.differences:
+            return outcome, findings
+        compared.append(_compared(outcome, findings, given))
+    nearest = max(compared, key=lambda result: result.nearness)
     return nearest.outcome, nearest.findings
 
 
@@ -206,9 +206,9 @@ def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
 
 def _diverging_call(divergence: Divergence, calls: Sequence[Call]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
-    there = [position for position, made in enumerate(calls) if made.message_idx == divergence.message_idx]
-    named = (position for position in there if calls[position].call.name == divergence.call["name"])
-    return next(named, there[0] if there else None)
+    there = [position for position, call in enumerate(calls) if call.message_idx == divergence.message_idx]
+    same_tool = (position for position in there if calls[position].call.name == divergence.call["name"])
+    return next(same_tool, there[0] if there else None)
 
 
 def _last_write(differences: Sequence[Difference], history: StateHistory) -> int | None:

@@ -60,13 +60,15 @@ class EnvAssertionComponent(RewardComponent):
 
     def checks(self, verdict: RewardInfo) -> list[Check]:
         """Return a check for each assertion."""
-        found = []
+        assertion_checks = []
         for check in verdict.env_assertions or []:
-            wanted = check.env_assertion
-            stated = call_as_text(wanted.func_name, wanted.arguments) + ("" if wanted.assert_value else " is false")
-            text, note = f"{wanted.env_type}: {stated}", check.error or wanted.message or ""
-            found.append(Check(text, check.met, wanted.func_name, f"assertion {stated}", note))
-        return found
+            assertion = check.env_assertion
+            stated = call_as_text(assertion.func_name, assertion.arguments) + (
+                "" if assertion.assert_value else " is false"
+            )
+            text, note = f"{assertion.env_type}: {stated}", check.error or assertion.message or ""
+            assertion_checks.append(Check(text, check.met, assertion.func_name, f"assertion {stated}", note))
+        return assertion_checks
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
         """Return the assertions that are not met, also if they do not gate."""
@@ -74,10 +76,12 @@ class EnvAssertionComponent(RewardComponent):
         unmet = [check for check in verdict.env_assertions or [] if not check.met]
         lines = []
         for check in unmet[:_MOST]:
-            wanted = check.env_assertion
-            stated = call_as_text(wanted.func_name, wanted.arguments) + ("" if wanted.assert_value else " to be false")
-            lines.append(Line("bad", f"not met, {wanted.env_type} side: {stated}"))
-            note = check.error or wanted.message
+            assertion = check.env_assertion
+            stated = call_as_text(assertion.func_name, assertion.arguments) + (
+                "" if assertion.assert_value else " to be false"
+            )
+            lines.append(Line("bad", f"not met, {assertion.env_type} side: {stated}"))
+            note = check.error or assertion.message
             lines += [Line("note", f"  {note}")] if note else []
         return lines + more_line(unmet, _MOST)
 

@@ -37,7 +37,7 @@ class PolicyComponent(CustomComponent):
         """
         # By name: rules are above this package.
         policy = importlib.import_module("pytest_tau.policy")
-        found = policy.check_policy(
+        report = policy.check_policy(
             given.messages,
             given.task,
             given.domain,
@@ -45,12 +45,12 @@ class PolicyComponent(CustomComponent):
             dialog=not self._silent,
             rules=policy.counting_rules(given.domain.spec),
         )
-        if found is None:
+        if report is None:
             return
-        if found.problems:
-            name, why = next(iter(found.problems.items()))
+        if report.problems:
+            name, why = next(iter(report.problems.items()))
             raise EvaluatorError(f"rule {name!r} could not be checked on task {given.task.id!r}: {why}")
-        broken = ", ".join(f"{name} (message {_first(found.breaches, name)})" for name in found.counts)
+        broken = ", ".join(f"{name} (message {_first(report.breaches, name)})" for name in report.counts)
         text = f"broke {broken}" if broken else "all rules were kept"
         check = CustomCheck(name=self.name, reward=float(not broken), justification=text)
         verdict.custom_checks = [*(verdict.custom_checks or []), check]
@@ -65,4 +65,4 @@ class PolicyComponent(CustomComponent):
 
 
 def _first(breaches: Sequence[object], rule: str) -> int:
-    return next(int(getattr(each, "message_idx", 0)) for each in breaches if getattr(each, "rule", None) == rule)
+    return next(int(getattr(breach, "message_idx", 0)) for breach in breaches if getattr(breach, "rule", None) == rule)

@@ -50,8 +50,8 @@ class Indexes:
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
-            found: T = self._made[key]
-            return found
+            value: T = self._made[key]
+            return value
 
 
 #: The environment variable that names the folder.
@@ -60,8 +60,8 @@ FOLDER = "TAU_EMBEDDINGS"
 
 def cache_folder() -> Path:
     """Return the folder of the cache: ``$TAU_EMBEDDINGS``, else the user's cache folder."""
-    if given := os.environ.get(FOLDER):
-        return Path(given)
+    if folder := os.environ.get(FOLDER):
+        return Path(folder)
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "pytest-tau" / "embeddings"
 

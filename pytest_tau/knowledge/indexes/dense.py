@@ -60,10 +60,10 @@ class DenseIndex:
         args = {name: value for name, value in request.args.items() if name not in (TOP_K, DOCUMENTS)}
         query, spent = str(request.messages[-1]["content"]), list[ChatReply]()
         with self._lock:
-            missing = [each.content for each in self._documents if each.content not in self._vectors]
+            missing = [document.content for document in self._documents if document.content not in self._vectors]
             self._vectors |= self._embed(missing, request.model, args, spent)
-        wanted = self._embed([query], request.model, args, spent)[query]
-        hits = self._ranked(wanted, request.args[TOP_K], request.model)
+        query_vector = self._embed([query], request.model, args, spent)[query]
+        hits = self._ranked(query_vector, request.args[TOP_K], request.model)
         costs = [reply.cost for reply in spent]
         return ChatReply(
             message={"role": "assistant", "content": json.dumps(hits)},
@@ -88,14 +88,14 @@ class DenseIndex:
 
     def _embed(self, texts: Sequence[str], model: str, args: dict[str, Any], spent: list[ChatReply]) -> _Vectors:
         """Return the normalised embeddings of texts, from the cache or from the model."""
-        found: _Vectors = {}
+        embeddings: _Vectors = {}
         new = []
         for text in dict.fromkeys(texts):
             cached = self._cache.get(text)
             if cached is None:
                 new.append(text)
             else:
-                found[text] = cached
+                embeddings[text] = cached
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
             # A blank text has no embedding; a provider refuses all of the call.
@@ -104,8 +104,8 @@ class DenseIndex:
             spent.append(reply)
             vectors = dict(zip(batch, _vectors(reply, len(batch), model), strict=True))
             self._cache.put(vectors)  # what was paid for is kept, also if the next call fails
-            found |= vectors
-        return found
+            embeddings |= vectors
+        return embeddings
 
 
 _Vectors: TypeAlias = "dict[str, array[float]]"
@@ -126,15 +126,15 @@ def ranking(reply: ChatReply, model: str) -> list[Hit]:
 def _vectors(reply: ChatReply, count: int, model: str) -> list[array[float]]:
     """Return the vectors in a reply, of length 1."""
     try:
-        found = [array("d", numbers) for numbers in parse_json(reply.text)]
+        vectors = [array("d", numbers) for numbers in parse_json(reply.text)]
     except (DocumentError, TypeError, ValueError) as error:
         raise ModelError(f"{model}: expected embeddings, got {shorten(reply.text)!r}", kind="bad_answer") from error
-    if len(found) != count or not all(found):
-        raise ModelError(f"{model}: {len(found)} embeddings for {count} texts", kind="bad_answer")
-    sizes = sorted({len(vector) for vector in found})
+    if len(vectors) != count or not all(vectors):
+        raise ModelError(f"{model}: {len(vectors)} embeddings for {count} texts", kind="bad_answer")
+    sizes = sorted({len(vector) for vector in vectors})
     if len(sizes) > 1:
         raise ModelError(f"{model}: embeddings of different lengths: {sizes}", kind="bad_answer")
-    return [_unit(vector) for vector in found]
+    return [_unit(vector) for vector in vectors]
 
 
 def _unit(vector: array[float]) -> array[float]:

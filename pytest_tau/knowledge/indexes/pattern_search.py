@@ -71,8 +71,8 @@ class PatternSearch:
             if late.is_set() or not answer:
                 self._stop()
         if answer:
-            found: list[int] = json.loads(answer)
-            return found
+            numbers: list[int] = json.loads(answer)
+            return numbers
         if late.is_set():
             raise ToolError(
                 f"pattern: the search was ended after {duration(self._limit)}: use a simpler pattern, without "
@@ -132,8 +132,8 @@ class GrepIndex:
     """
 
     def __init__(self, documents: Documents, *, case_sensitive: bool = False) -> None:
-        self._ids = [each.id for each in documents]
-        self._texts, self._flags = [each.content for each in documents], 0 if case_sensitive else re.IGNORECASE
+        self._ids = [document.id for document in documents]
+        self._texts, self._flags = [document.content for document in documents], 0 if case_sensitive else re.IGNORECASE
         # For patterns that are plain words; other than ASCII has letters with several lower cases.
         self._lowered = [text.lower() if text.isascii() else None for text in self._texts]
         self._search = PatternSearch(self._texts)
@@ -146,8 +146,8 @@ class GrepIndex:
         """
         if not query.strip():
             return []
-        found = self._plain(query) if _PLAIN.fullmatch(query) else self._search.counts(query, int(self._flags))
-        hits = [Hit(name, count) for name, count in zip(self._ids, found, strict=True) if count]
+        counts = self._plain(query) if _PLAIN.fullmatch(query) else self._search.counts(query, int(self._flags))
+        hits = [Hit(name, count) for name, count in zip(self._ids, counts, strict=True) if count]
         return sorted(hits, key=lambda hit: -hit.score)[: max(k, 0)]
 
     def _plain(self, words: str) -> list[int]:

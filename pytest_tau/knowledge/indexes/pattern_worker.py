@@ -38,9 +38,9 @@ def main() -> None:
             pattern, flags = json.loads(line)
             # The parent ends a search that takes too long; this is for the case that there is no parent any more.
             faulthandler.dump_traceback_later(2 * limit + 1, exit=True, file=nowhere)
-            found = counts(pattern, flags, texts)
+            numbers = counts(pattern, flags, texts)
             faulthandler.cancel_dump_traceback_later()
-            sys.stdout.write(json.dumps(found) + "\n")
+            sys.stdout.write(json.dumps(numbers) + "\n")
             sys.stdout.flush()
 
 
