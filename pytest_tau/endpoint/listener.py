@@ -249,10 +249,10 @@ class Listener:
             _LOOP.get().call_soon_threadsafe(entry.close)
 
     async def _serve(self, request: Any) -> Any:
-        found = self._find(request)
-        if isinstance(found, Problem):
-            return self._response(reply_to(found))
-        entry, suffix = found
+        target = self._find(request)
+        if isinstance(target, Problem):
+            return self._response(reply_to(target))
+        entry, suffix = target
         handler = ROUTES.get((request.method, suffix))
         if handler is None:
             return self._response(reply_to(not_served(request.method, suffix)))
@@ -277,8 +277,8 @@ class Listener:
                 "of a trial that has not ended"
             )
             return Problem(401, text, "authentication_error", "invalid_token")
-        given = {request.headers.get("x-api-key", ""), request.headers.get("Authorization", "").removeprefix("Bearer ")}
-        if any(key != token and key in self._entries for key in given):
+        keys = {request.headers.get("x-api-key", ""), request.headers.get("Authorization", "").removeprefix("Bearer ")}
+        if any(key != token and key in self._entries for key in keys):
             text = "the key is the token of another trial than the address: use base_url and api_key of one trial"
             return Problem(401, text, "authentication_error", "invalid_api_key")
         return entry, f"/{rest}"
@@ -286,15 +286,15 @@ class Listener:
     async def _stream(self, request: Any, entry: _Entry, later: Awaitable[WireReply]) -> Any:
         """Send a reply as soon as it is there, and comments until then."""
         work = asyncio.ensure_future(entry.run(later))
-        done, _ = await asyncio.wait({work}, timeout=KEEP_ALIVE)
-        if done:
+        finished, _ = await asyncio.wait({work}, timeout=KEEP_ALIVE)
+        if finished:
             return self._response(work.result())
         response = self._web.StreamResponse(headers={"Content-Type": EVENT_STREAM, "Cache-Control": "no-cache"})
         try:
             await response.prepare(request)
-            while not done:
+            while not finished:
                 await response.write(COMMENT)
-                done, _ = await asyncio.wait({work}, timeout=KEEP_ALIVE)
+                finished, _ = await asyncio.wait({work}, timeout=KEEP_ALIVE)
             reply = work.result()
             # The status was sent already, so an error is an event.
             await response.write(reply.body if reply.status < 400 else event(reply.body.decode(), "error"))

@@ -131,12 +131,12 @@ async def _result(session: ToolSession, method: str, params: dict[str, Any]) -> 
 
 
 def _initialize(params: dict[str, Any]) -> dict[str, Any]:
-    asked = params.get("protocolVersion")
-    if not isinstance(asked, str):
+    requested_version = params.get("protocolVersion")
+    if not isinstance(requested_version, str):
         raise _ProtocolError(INVALID_PARAMS, "protocolVersion: expected a string")
     return {
         # A client that does not know the version that is offered instead of its own disconnects.
-        "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
+        "protocolVersion": requested_version if requested_version in VERSIONS else VERSIONS[0],
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "pytest-tau", "version": importlib.metadata.version("pytest-tau")},
     }

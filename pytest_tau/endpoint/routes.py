@@ -45,12 +45,12 @@ async def _answer(suffix: str, session: TrialSession, body: Mapping[str, Any], s
     try:
         request = wire.read(body, state.responses)
         mark = f"{next(state.numbers):04d}"
-        whole = wire.write(await session.complete(request), body, mark)
-        if whole.get("object") == "response":
-            state.responses.add(body, whole)
+        document = wire.write(await session.complete(request), body, mark)
+        if document.get("object") == "response":
+            state.responses.add(body, document)
         if body.get("stream"):
-            return WireReply(200, b"".join(wire.stream(whole, body)), EVENT_STREAM)
-        return WireReply(200, json.dumps(whole).encode())
+            return WireReply(200, b"".join(wire.stream(document, body)), EVENT_STREAM)
+        return WireReply(200, json.dumps(document).encode())
     except UnservableRequest as error:
         return reply_to(_malformed(error), wire.error)
     except Exception as error:  # noqa: BLE001 - a client must get an answer, whatever the session raises

@@ -78,31 +78,31 @@ async def check_submission(folder: Path, domains: DomainSource) -> Report:
     """
     report = Report()
     document = _document(folder, report)
-    read: dict[Path, Trajectories] = {}
+    by_path: dict[Path, Trajectories] = {}
     if not (folder / TRAJECTORIES).is_dir():
         report.add("folder", TRAJECTORIES, "there is no such folder")
     else:
         for path in files_in(folder / TRAJECTORIES):
             try:
-                read[path] = Trajectories.read(path)
-                report.trajectories[path.name] = sum(map(len, read[path].trials.values()))
+                by_path[path] = Trajectories.read(path)
+                report.trajectories[path.name] = sum(map(len, by_path[path].trials.values()))
             except ConfigurationError as error:
                 report.add("files", path.name, str(error))
-    found = list(read.values())
-    special = submitted_runs([Run(each.path) for each in found])
-    _check_files(document, found, report)
-    _check_models(document, found, special, report)
+    files = list(by_path.values())
+    special = submitted_runs([Run(file.path) for file in files])
+    _check_files(document, files, report)
+    _check_models(document, files, special, report)
     for name in special.fields if special else ():
         _check_field(name, document.get(name), special.fields[name] if special else None, report)
-    for each in found:
-        report.findings += [Finding("files", each.path.name, problem) for problem in each.problems]
-        _check_trials(each, report)
-        if each.domain in DOMAINS:
-            _check_tasks(each, domains, report)
-            stated = _part(_part(document, "results"), each.domain)
-            _check_field(f"results.{each.domain}", stated, each.results(), report)
-            await _check_replay(each, domains, report)
-    _check_type(document, found, report)
+    for file in files:
+        report.findings += [Finding("files", file.path.name, problem) for problem in file.problems]
+        _check_trials(file, report)
+        if file.domain in DOMAINS:
+            _check_tasks(file, domains, report)
+            stated = _part(_part(document, "results"), file.domain)
+            _check_field(f"results.{file.domain}", stated, file.results(), report)
+            await _check_replay(file, domains, report)
+    _check_type(document, files, report)
     return report
 
 
@@ -110,26 +110,26 @@ def _document(folder: Path, report: Report) -> dict[str, Any]:
     if not folder.is_dir():
         raise ConfigurationError(f"{folder}: there is no such folder")
     try:
-        found = read_json(folder / DOCUMENT)
+        document = read_json(folder / DOCUMENT)
     except FileNotFoundError:
         report.add("folder", DOCUMENT, "there is no such file")
         return {}
     except DocumentError as error:
         report.add("document", DOCUMENT, str(error))
         return {}
-    for problem in document_problems(found):
+    for problem in document_problems(document):
         report.add("document", DOCUMENT, problem)
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _part(document: dict[str, Any], name: str) -> dict[str, Any]:
-    found = document.get(name)
-    return found if isinstance(found, dict) else {}
+    part = document.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _check_files(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
     """Check that each domain has one file, results, and the name of its file."""
-    seen = Counter(each.domain for each in found)
+    seen = Counter(file.domain for file in found)
     for domain, many in seen.items():
         if many > 1:
             report.add("domains", domain, f"is in {many} files")
@@ -138,7 +138,7 @@ def _check_files(document: dict[str, Any], found: list[Trajectories], report: Re
     results, names = _part(document, "results"), _part(document, "trajectory_files")
     for domain in (name for name, value in results.items() if value is not None and name not in seen):
         report.add("domains", f"results.{domain}", "has no trajectories")
-    there = {each.path.name: each.domain for each in found}
+    there = {file.path.name: file.domain for file in found}
     for domain, name in names.items():
         if there.get(name) != domain:
             text = f"is {there[name]}'s file" if name in there else f"there is no such file in {TRAJECTORIES}/"
@@ -150,8 +150,8 @@ def _check_files(document: dict[str, Any], found: list[Trajectories], report: Re
 def _check_field(name: str, given: Any, expected: Any, report: Report) -> None:
     """Check a field that follows from the trajectories, and those inside of it."""
     if isinstance(expected, dict):
-        for each, value in expected.items():
-            _check_field(f"{name}.{each}", given.get(each) if isinstance(given, dict) else None, value, report)
+        for key, value in expected.items():
+            _check_field(f"{name}.{key}", given.get(key) if isinstance(given, dict) else None, value, report)
     elif not _equal(given, expected):
         report.add("metrics", name, f"{_shown(given)}, but the trajectories give {_shown(expected)}")
 
@@ -165,10 +165,10 @@ def _check_models(
     first, *others = found
     for side in ("agent", "user"):
         for place, name in enumerate(("llm", "llm_args")):
-            one = first.model(side)[place]
+            stated = first.model(side)[place]
             for other in others:
-                if (value := other.model(side)[place]) != one:
-                    problem = f"{side}_info.{name} is {value!r}, {one!r} in {first.path.name}"
+                if (value := other.model(side)[place]) != stated:
+                    problem = f"{side}_info.{name} is {value!r}, {stated!r} in {first.path.name}"
                     report.add("models", other.path.name, problem)
     agent, user = first.model("agent")[0], first.model("user")[0]
     _check_name(report, "model_name", document.get("model_name"), agent, "agent_info.llm")
@@ -207,10 +207,10 @@ def _check_trials(found: Trajectories, report: Report) -> None:
         )
     if found.lost:
         rates = found.rates(lost_fail=True)
-        shown = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
+        rates_text = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
         report.notes.append(
             f"{where}: {plural(found.lost, 'trial')} lost to infrastructure, which the rates exclude; counted as "
-            f"failures: {shown}"
+            f"failures: {rates_text}"
         )
 
 
@@ -279,10 +279,10 @@ def _check_type(document: dict[str, Any], found: list[Trajectories], report: Rep
     kind, methodology = document.get("submission_type", "standard"), _part(document, "methodology")
     verification = _part(methodology, "verification")
     if kind == "standard":
-        for each in found:
-            if each.comparability is not None and each.comparability.kind == "custom":
-                reasons = "; ".join(each.comparability.deviations)
-                report.add("type", "submission_type", f"standard, but {each.path.name} is custom: {reasons}")
+        for file in found:
+            if file.comparability is not None and file.comparability.kind == "custom":
+                reasons = "; ".join(file.comparability.deviations)
+                report.add("type", "submission_type", f"standard, but {file.path.name} is custom: {reasons}")
     elif document:
         if not methodology.get("notes"):
             report.add("type", "methodology.notes", "a custom submission describes what was changed")

@@ -206,7 +206,10 @@ def document_problems(document: Any) -> list[str]:
     try:
         Submission.model_validate(document)
     except ValidationError as error:
-        return [f"{'.'.join(map(str, each['loc']))}: {_message(each)}".removeprefix(": ") for each in error.errors()]
+        return [
+            f"{'.'.join(map(str, problem['loc']))}: {_message(problem)}".removeprefix(": ")
+            for problem in error.errors()
+        ]
     return []
 
 

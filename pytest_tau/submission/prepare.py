@@ -65,13 +65,13 @@ def propose(
         headers: The header of each run.
         stock: Who plays in a run of τ²-bench that has changed nothing, by the entry of the header.
     """
-    found = comparability(records)
-    if found is None:
+    compared = comparability(records)
+    if compared is None:
         return Proposal("custom", ("no trial is of a domain of τ²-bench",), None)
-    if found.kind != "unknown":
-        reasons = found.deviations or ("agent, user, texts, data, limits and grading are those of τ²-bench",)
-        changed = any(text.startswith(_PROMPTS) for text in found.deviations)
-        return Proposal(found.kind, reasons, changed, found.incomplete)
+    if compared.kind != "unknown":
+        reasons = compared.deviations or ("agent, user, texts, data, limits and grading are those of τ²-bench",)
+        changed = any(text.startswith(_PROMPTS) for text in compared.deviations)
+        return Proposal(compared.kind, reasons, changed, compared.incomplete)
     names = [
         f"{side.removesuffix('_info')} {(header.get(side) or {}).get('implementation')}"
         for header in headers
@@ -190,16 +190,16 @@ def _known(runs: Sequence[Run], proposal: Proposal) -> dict[str, Any]:
 
 def _model(run: Run, side: str) -> str | None:
     settings, header = run.info.get("settings") or {}, run.info.get(f"{side}_info") or {}
-    found: str | None = settings.get(f"{side}_llm") or header.get("llm")
-    return found
+    model: str | None = settings.get(f"{side}_llm") or header.get("llm")
+    return model
 
 
 def _merged(known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    found = dict(known)
+    merged = dict(known)
     for name, value in given.items():
-        inside = found.get(name)
-        found[name] = _merged(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
-    return found
+        inside = merged.get(name)
+        merged[name] = _merged(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _get(document: dict[str, Any], name: str) -> Any:
@@ -280,9 +280,9 @@ def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, t
 
 def _copy_sound(source: Path, target: Path) -> None:
     """Copy the sound of the simulations that were written; the folder of each has its id."""
-    kept = {f"sim_{file.stem}" for file in (target / RESULTS_FOLDER).glob("*.json")}
+    written_folders = {f"sim_{file.stem}" for file in (target / RESULTS_FOLDER).glob("*.json")}
     for sound in source.glob("artifacts/task_*/sim_*/audio"):
-        if sound.parent.name in kept:
+        if sound.parent.name in written_folders:
             shutil.copytree(sound, target / sound.relative_to(source), symlinks=True)
 
 
@@ -295,7 +295,9 @@ def _note_lost(answers: dict[str, Any], written: Trajectories) -> None:
     if not written.lost:
         return
     rates = written.rates(lost_fail=True)
-    shown = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
-    text = f"{written.domain}: {plural(written.lost, 'trial')} lost to infrastructure; counted as failures: {shown}."
+    rates_text = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
+    text = (
+        f"{written.domain}: {plural(written.lost, 'trial')} lost to infrastructure; counted as failures: {rates_text}."
+    )
     methodology = answers.setdefault("methodology", {})
     methodology["notes"] = " ".join(filter(None, (methodology.get("notes"), text)))

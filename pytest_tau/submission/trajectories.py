@@ -59,18 +59,18 @@ class Trajectories:
             OSError: It cannot be opened.
         """
         run, records = Run(path), []
-        found: Trajectories | None = None
+        trajectories: Trajectories | None = None
         for trial in run.trials():
-            if found is None:
-                found = cls(path, trial.domain, run.info)
-            elif found.domain != trial.domain:
-                raise ConfigurationError(f"has trials of {found.domain} and of {trial.domain}")
+            if trajectories is None:
+                trajectories = cls(path, trial.domain, run.info)
+            elif trajectories.domain != trial.domain:
+                raise ConfigurationError(f"has trials of {trajectories.domain} and of {trial.domain}")
             records.append(make_record(trial.simulation, trial.task, trial.domain, trial.test))
-            found._add(trial.simulation, trial.task)
-        if found is None:
+            trajectories._add(trial.simulation, trial.task)
+        if trajectories is None:
             raise ConfigurationError(f"no simulation can be read: {'; '.join(run.problems[:3])}")
-        found.problems, found.comparability = run.problems, comparability(records)
-        return found
+        trajectories.problems, trajectories.comparability = run.problems, comparability(records)
+        return trajectories
 
     def _add(self, simulation: Any, task: Task | None) -> None:
         task_id = simulation.task_id
@@ -92,8 +92,8 @@ class Trajectories:
     @property
     def declared(self) -> int:
         """Return the number of trials of each task that the header states."""
-        given = self.info.get("num_trials")
-        return given if isinstance(given, int) else 0
+        stated = self.info.get("num_trials")
+        return stated if isinstance(stated, int) else 0
 
     def model(self, side: str) -> tuple[Any, Any]:
         """Return the name and the arguments of a side's model."""
@@ -109,11 +109,11 @@ class Trajectories:
         counts = {task: self._ran[task] + (self._lost[task] if lost_fail else 0) for task in self.trials}
         ran = {task: count for task, count in counts.items() if count}
         most = min([*ran.values(), self.declared or max(ran.values(), default=0)], default=0)
-        found: dict[str, float | None] = {}
+        rates_by_k: dict[str, float | None] = {}
         for k in KS:
             rate = pass_hat_k([(count, self._passed[task]) for task, count in ran.items()], k) if k <= most else None
-            found[f"pass_{k}"] = rate * 100 if isinstance(rate, float) else None
-        return found
+            rates_by_k[f"pass_{k}"] = rate * 100 if isinstance(rate, float) else None
+        return rates_by_k
 
     @property
     def cost(self) -> float | None:
@@ -123,8 +123,8 @@ class Trajectories:
     @property
     def retrieval(self) -> str | None:
         """Return the name of the retrieval variant, if the header states one."""
-        found = self.info.get("retrieval_config")
-        return found if isinstance(found, str) else None
+        variant = self.info.get("retrieval_config")
+        return variant if isinstance(variant, str) else None
 
     def results(self) -> dict[str, Any]:
         """Return the results of the domain as a submission has them."""
@@ -141,4 +141,4 @@ def files_in(folder: Path) -> list[Path]:
         return [folder / RESULTS_INDEX]
     folders = [index.parent for index in folder.glob(f"*/{RESULTS_INDEX}")]
     files = [*folder.rglob("*.json"), *folder.rglob("*.json.gz")]
-    return sorted([*folders, *(file for file in files if not any(each in file.parents for each in folders))])
+    return sorted([*folders, *(file for file in files if not any(folder in file.parents for folder in folders))])

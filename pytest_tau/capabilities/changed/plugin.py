@@ -118,7 +118,7 @@ class ChangedSince:
         choices = [list(choice) for choice in self._choices]
         self._run.give(_NAME, {"choices": choices, "whole": self._whole})
         self._count()
-        skipped = {(each.domain, each.task) for each in self._choices if not each.run}
+        skipped = {(choice.domain, choice.task) for choice in self._choices if not choice.run}
         task_of = self._run.task_of
         left = [item for item in items if (spec := task_of(item)) and (spec.domain.name, spec.task.id) in skipped]
         if left:
@@ -129,9 +129,9 @@ class ChangedSince:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the choice from a worker; every worker makes the same one."""
-        if found := self._run.given_by(node, _NAME):
-            self._choices = [Choice(*each)._replace(reasons=tuple(each[4])) for each in found["choices"]]
-            self._whole = found["whole"]
+        if shared := self._run.given_by(node, _NAME):
+            self._choices = [Choice(*fields)._replace(reasons=tuple(fields[4])) for fields in shared["choices"]]
+            self._whole = shared["whole"]
             self._count()
 
     def _count(self) -> None:
@@ -141,13 +141,13 @@ class ChangedSince:
         """Choose among the tasks of the items; the same in every process, in any order of the items."""
         tasks = {(spec.domain.name, spec.task.id): (spec.domain, spec.task) for spec in specs}
         changes = self._changes(tasks)
-        found: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        reasons_by_domain: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
         for (name, task_id), (_, task) in tasks.items():
             reasons = self._whole[:1] or changes[name].reasons(task, self._facts.get((name, task_id)))
-            found[name][task_id] = tuple(reasons)
+            reasons_by_domain[name][task_id] = tuple(reasons)
         seed = specs[0].config.seed
         self._choices = []
-        for name, of_domain in sorted(found.items()):
+        for name, of_domain in sorted(reasons_by_domain.items()):
             others = sorted(
                 (task for task, reasons in of_domain.items() if not reasons),
                 key=lambda task: digest(f"{seed}\0{name}\0{task}"),
@@ -223,9 +223,9 @@ class ChangedSince:
     def _named(self, touched: list[Choice], drawn: list[Choice], skipped: list[Choice]) -> None:
         for choice in touched[:_NAMED]:
             self._run.line(f"changed:   run: {_id(choice)}: {one_line('; '.join(choice.reasons), _LONGEST)}")
-        for what, choices in (("drawn", drawn), ("skipped", skipped)):
+        for label, choices in (("drawn", drawn), ("skipped", skipped)):
             if choices:
-                self._run.line(f"changed:   {what}: {listed([_id(choice) for choice in choices], _NAMED)}")
+                self._run.line(f"changed:   {label}: {listed([_id(choice) for choice in choices], _NAMED)}")
 
     def _weighted(self, name: str, choices: list[Choice], records: _Records, *, drawn: bool, others: bool) -> None:
         from .weighted import WeightedTask, weighted_rate

@@ -46,12 +46,14 @@ class StoredFacts:
         """Add a stored conversation."""
         simulation = trial.simulation
         self.finished |= simulation.outcome != "error"
-        self.calls |= {made.call.name for made in simulation.calls}
+        self.calls |= {call.call.name for call in simulation.calls}
         # Any capability may have measured the searches in a knowledge base.
-        for found in filter(lambda facts: isinstance(facts, dict) and "searches" in facts, simulation.facts.values()):
-            self.searched |= bool(found["searches"])
-            self.documents |= {*found.get("read", ())}
-            self.documents |= {each for search in found["searches"] for each in search.get("found", ())}
+        for search_facts in filter(
+            lambda facts: isinstance(facts, dict) and "searches" in facts, simulation.facts.values()
+        ):
+            self.searched |= bool(search_facts["searches"])
+            self.documents |= {*search_facts.get("read", ())}
+            self.documents |= {document for search in search_facts["searches"] for document in search.get("found", ())}
 
 
 @dataclass
@@ -83,16 +85,16 @@ class DomainChanges:
         """
         if facts is None or not facts.finished:
             return ["no verdict in the earlier run"]
-        found = [*self.everything]
-        found += ["the task has changed"] if task.id in self.tasks else []
+        causes = [*self.everything]
+        causes += ["the task has changed"] if task.id in self.tasks else []
         names = _named_by(task) | facts.calls
-        found += [text for name, text in self.tools.items() if name in names]
-        found += [f"section {heading!r} of the policy" for heading, tools in self.sections.items() if tools & names]
+        causes += [text for name, text in self.tools.items() if name in names]
+        causes += [f"section {heading!r} of the policy" for heading, tools in self.sections.items() if tools & names]
         documents = {*(task.required_documents or ()), *facts.documents}
-        found += [text for name, text in self.documents.items() if name in documents]
+        causes += [text for name, text in self.documents.items() if name in documents]
         if self.new_documents and (facts.searched or task.required_documents):
-            found += [f"new document {name}" for name in self.new_documents[:1]]
-        return found
+            causes += [f"new document {name}" for name in self.new_documents[:1]]
+        return causes
 
 
 def domain_changes(name: str, then: Mapping[str, Any], now: Mapping[str, Any], policy: str) -> DomainChanges:
@@ -118,26 +120,26 @@ def domain_changes(name: str, then: Mapping[str, Any], now: Mapping[str, Any], p
         changes.everything.append("the database")
     if earlier.get("code") != later.get("code"):
         changes.everything.append("code that the tools share")
-    changes.tools = {tool: f"{what} tool {tool}" for tool, what in _differences(earlier["tools"], later["tools"])}
+    changes.tools = {tool: f"{change} tool {tool}" for tool, change in _differences(earlier["tools"], later["tools"])}
     if then["domains"][name].get("tools") != now["domains"][name].get("tools") and not changes.tools:
         changes.everything.append("the order of the tools")
     _add_sections(changes, earlier["policy"], later, policy)
-    for document, what in _differences(earlier["documents"], later["documents"]):
-        if what == "new":
+    for document, change in _differences(earlier["documents"], later["documents"]):
+        if change == "new":
             changes.new_documents.append(document)
         else:
-            changes.documents[document] = f"{what} document {document}"
+            changes.documents[document] = f"{change} document {document}"
     return changes
 
 
 def _add_sections(changes: DomainChanges, before: Mapping[str, str], later: Mapping[str, Any], policy: str) -> None:
     sections = policy_sections(policy)
-    for heading, what in _differences(before, later["policy"]):
-        mentioned = set() if what == "removed" else _mentioned(f"{heading} {sections[heading]}", later["tools"])
+    for heading, change in _differences(before, later["policy"]):
+        mentioned = set() if change == "removed" else _mentioned(f"{heading} {sections[heading]}", later["tools"])
         if mentioned:
             changes.sections[heading] = mentioned
         else:
-            changes.everything.append(f"{what} section {heading!r} of the policy, which names no tool")
+            changes.everything.append(f"{change} section {heading!r} of the policy, which names no tool")
 
 
 def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -168,6 +170,6 @@ def _stem(word: str) -> str:
 
 def _named_by(task: Task) -> set[str]:
     criteria, state = task.criteria, task.initial_state
-    named = {action.name for action in criteria.all_actions}
-    named |= {each.func_name for each in criteria.env_assertions or []}
-    return named | {each.func_name for each in (state.initialization_actions if state else None) or []}
+    names = {action.name for action in criteria.all_actions}
+    names |= {assertion.func_name for assertion in criteria.env_assertions or []}
+    return names | {function.func_name for function in (state.initialization_actions if state else None) or []}

@@ -55,13 +55,13 @@ def weighted_rate(tasks: Iterable[WeightedTask]) -> WeightedRate | None:
     if not strata:
         return None
     sizes = {chance: len(shares) / chance for chance, shares in strata.items()}
-    whole = sum(sizes.values())
-    value = sum(sizes[chance] * fmean(shares) for chance, shares in strata.items()) / whole
+    total = sum(sizes.values())
+    value = sum(sizes[chance] * fmean(shares) for chance, shares in strata.items()) / total
     if sum(map(len, strata.values())) < 2:
         return WeightedRate(value, None)
     below = above = 0.0
     for chance, shares in strata.items():
-        rate, weight = fmean(shares), sizes[chance] / whole
+        rate, weight = fmean(shares), sizes[chance] / total
         reach = wilson(rate, _number(shares, rate))
         below, above = below + (weight * (rate - reach.low)) ** 2, above + (weight * (reach.high - rate)) ** 2
     return WeightedRate(value, Interval(max(0.0, value - sqrt(below)), min(1.0, value + sqrt(above))))

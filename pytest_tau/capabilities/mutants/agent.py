@@ -34,9 +34,9 @@ class MutatedSource(ParticipantSource):
     @classmethod
     def of(cls, source: ParticipantSource, mutants: Sequence[Mutant], pool: Pool) -> MutatedSource:
         """Return the source with faults."""
-        made = cls(*source)
-        made.mutants, made.pool = mutants, pool
-        return made
+        mutated = cls(*source)
+        mutated.mutants, mutated.pool = mutants, pool
+        return mutated
 
     async def make(self, context: ParticipantContext) -> Participant:
         """Make the agent for one simulation, with its faults."""
@@ -66,9 +66,9 @@ class MutantAgent(BuiltIn):
         for _ in range(_MOST):
             reply = await self._agent.respond(self._as_seen(message))
             self._asked = [(call, self._changed(call)) for call in reply.tool_calls or ()]
-            made = [call for _, calls in self._asked for call in calls]
-            if made or not self._asked:
-                return reply.model_copy(update={"tool_calls": made}) if made else reply
+            remaining = [call for _, calls in self._asked for call in calls]
+            if remaining or not self._asked:
+                return reply.model_copy(update={"tool_calls": remaining}) if remaining else reply
             message = MultiToolMessage(tool_messages=[])  # all its calls are answered without the conversation
         return reply
 
@@ -108,8 +108,8 @@ class MutantAgent(BuiltIn):
             return message
         arrived = iter(message.tool_messages if isinstance(message, MultiToolMessage) else [message])
         seen = []
-        for call, made in self._asked:
-            results = [next(arrived) for _ in made]
+        for call, calls in self._asked:
+            results = [next(arrived) for _ in calls]
             seen.append(self._result(call, results[0]) if results else self._pretended(call))
         return seen[0] if len(seen) == 1 else MultiToolMessage(tool_messages=seen)
 

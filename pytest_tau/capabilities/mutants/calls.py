@@ -26,15 +26,15 @@ def has_chance(mutant: Mutant, calls: Sequence[Call], pool: Pool) -> bool:
     Up to its first effect, the faulty agent acts as the agent does: an agent that never varies meets it there or
     nowhere.
     """
-    own = [made for made in calls if made.call.name == mutant.tool]
+    of_tool = [call for call in calls if call.call.name == mutant.tool]
     if mutant.kind == "argument-changed":
-        return any(with_other(made.call.arguments, mutant.detail, made.call.name, pool) is not None for made in own)
+        return any(with_other(call.call.arguments, mutant.detail, call.call.name, pool) is not None for call in of_tool)
     if mutant.kind == "result-first":
-        return any(first_record(content) != content for content in map(_content, own))
+        return any(first_record(content) != content for content in map(_content, of_tool))
     if mutant.kind == "result-old":
         seen: dict[str, str] = {}
-        return any(seen.setdefault(key_of(made.call.arguments), _content(made)) != _content(made) for made in own)
-    return bool(own)
+        return any(seen.setdefault(key_of(call.call.arguments), _content(call)) != _content(call) for call in of_tool)
+    return bool(of_tool)
 
 
 def changes_again(simulation: Simulation, task: Task, domain: Domain, tool: str) -> bool:
@@ -45,8 +45,8 @@ def changes_again(simulation: Simulation, task: Task, domain: Domain, tool: str)
     if not domain.spec.agent_db.cheap_to_fork:
         return True
     environment = domain.environment(task)
-    for made in simulation.calls:
-        call = made.call
+    for recorded_call in simulation.calls:
+        call = recorded_call.call
         environment.call(call.name, call.arguments, call.requestor)
         if call.name == tool:
             again = environment.fork()
@@ -93,7 +93,12 @@ def with_other(arguments: Mapping[str, Any], name: str, tool: str, pool: Pool) -
         return None
     value = arguments[name]
     other = next(
-        (each for each in pool.get((tool, name), ()) if each != value and form_of(each) == form_of(value)), None
+        (
+            candidate
+            for candidate in pool.get((tool, name), ())
+            if candidate != value and form_of(candidate) == form_of(value)
+        ),
+        None,
     )
     if other is None and isinstance(value, bool):
         other = not value
@@ -115,8 +120,8 @@ def form_of(value: Any) -> Any:
 
 def pool_of(conversations: Iterable[Sequence[Call]]) -> dict[tuple[str, str], list[Any]]:
     """Return the values that an agent has used in conversations, by tool and argument."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for made in (made for calls in conversations for made in calls):
-        for name, value in made.call.arguments.items():
-            found.setdefault((made.call.name, name), {}).setdefault(json.dumps(value, sort_keys=True), value)
-    return {place: [*values.values()] for place, values in found.items()}
+    values_by_place: dict[tuple[str, str], dict[str, Any]] = {}
+    for call in (call for calls in conversations for call in calls):
+        for name, value in call.call.arguments.items():
+            values_by_place.setdefault((call.call.name, name), {}).setdefault(json.dumps(value, sort_keys=True), value)
+    return {place: [*values.values()] for place, values in values_by_place.items()}

@@ -92,12 +92,12 @@ def _number(value: str) -> int:
 
 def _share(value: str) -> float:
     try:
-        found = float(value)
+        share = float(value)
     except ValueError:
-        found = math.nan
-    if not 0 <= found <= 1:
+        share = math.nan
+    if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, got {value!r}")
-    return found
+    return share
 
 
 def run(args: argparse.Namespace) -> int:
@@ -120,14 +120,14 @@ def run(args: argparse.Namespace) -> int:
         budget=args.budget,
         cassettes=args.cassettes,
     )
-    each = "1 trial" if trials.never_varies else plural(args.trials, "trial")
-    print_aside(f"plan: {plural(len(tasks), 'task')} of {domain.name}, {each} of each without a fault")
+    trials_text = "1 trial" if trials.never_varies else plural(args.trials, "trial")
+    print_aside(f"plan: {plural(len(tasks), 'task')} of {domain.name}, {trials_text} of each without a fault")
     if not trials.never_varies:
         environment = domain.environment()
-        given = sum(1 for _ in given_mutants(environment.policy, environment.shared_tools("assistant")))
-        most = f"{plural(args.max_tasks, 'task')} x {each}"
+        given_count = sum(1 for _ in given_mutants(environment.policy, environment.shared_tools("assistant")))
+        most = f"{plural(args.max_tasks, 'task')} x {trials_text}"
         print_aside(
-            f"plan: then {given:,} mutants of the policy and of descriptions, and those of its calls: {most} each"
+            f"plan: then {given_count:,} mutants of the policy and of descriptions, and those of its calls: {most} each"
         )
         if args.dry_run:
             return 0
@@ -163,8 +163,8 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
 
 def _print_plan(trials: Trials, base: Base, judge: Judge, mutants: Sequence[Mutant], args: argparse.Namespace) -> None:
     passed = f"{len(base.tasks)} of {plural(len(base.trials), 'task')} passed without a fault"
-    each = 1 if base.steady else args.trials
-    most = sum(len(judge.candidates(mutant)) for mutant in mutants) * each
+    trials_each = 1 if base.steady else args.trials
+    most = sum(len(judge.candidates(mutant)) for mutant in mutants) * trials_each
     print_aside(f"plan: {passed}; {plural(len(mutants), 'mutant')}, at most {most:,} trials")
     if trials.spent:
         mean = trials.spent / trials.played
@@ -177,13 +177,13 @@ def _verdicts(judge: Judge, mutants: Sequence[Mutant]) -> list[Verdict]:
     """Return the verdicts; the mutants for which the budget does not suffice are undecided."""
     from .verdicts import Verdict
 
-    found: list[Verdict] = []
+    decided: list[Verdict] = []
     try:
         for verdict in judge.verdicts(mutants):
-            found.append(verdict)  # noqa: PERF402 - those before the budget is spent are kept
+            decided.append(verdict)  # noqa: PERF402 - those before the budget is spent are kept
     except BudgetError as error:
-        found += [Verdict(mutant, "undecided", why=str(error)) for mutant in mutants[len(found) :]]
-    return found
+        decided += [Verdict(mutant, "undecided", why=str(error)) for mutant in mutants[len(decided) :]]
+    return decided
 
 
 def _tasks(domain: Domain, args: argparse.Namespace) -> list[Task]:
@@ -217,9 +217,9 @@ def _llms(args: argparse.Namespace) -> dict[Role, LLM]:
     from ...chat import LLM, with_defaults
     from ...integrations.default_model import check_model, default_model
 
-    found: dict[Role, LLM] = {}
+    models: dict[Role, LLM] = {}
     for role, name in names.items():
         if name is not None:
             check_model(name, {}, priced=args.budget is not None)
-            found[role] = LLM(name, default_model(), with_defaults(name, {}))
-    return found
+            models[role] = LLM(name, default_model(), with_defaults(name, {}))
+    return models

@@ -50,12 +50,12 @@ def given_mutants(policy: str, tools: Sequence[Tool]) -> Iterator[Mutant]:
             if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence):
                 yield Mutant("sentence-changed", detail=sentence, new=sentence.replace(value, other, 1))
                 break
-    yield from (Mutant("descriptions-swapped", one, other) for one, other in _similar(tools))
+    yield from (Mutant("descriptions-swapped", first, second) for first, second in _similar(tools))
 
 
 def _choices(tools: Sequence[Tool]) -> dict[str, str]:
     """Return each text of a closed choice of a tool with the next one of that choice."""
-    found: dict[str, str] = {}
+    next_values: dict[str, str] = {}
     for tool in tools:
         by_path: dict[str, list[str]] = {}
         for path, value in choices_in(tool.parameters):
@@ -63,8 +63,8 @@ def _choices(tools: Sequence[Tool]) -> dict[str, str]:
         for values in by_path.values():
             for value, other in zip(values, [*values[1:], *values[:1]], strict=True):
                 if value != other:
-                    found.setdefault(value, other)
-    return found
+                    next_values.setdefault(value, other)
+    return next_values
 
 
 def _similar(tools: Sequence[Tool]) -> Iterator[tuple[str, str]]:

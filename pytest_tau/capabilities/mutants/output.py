@@ -36,10 +36,10 @@ def show(trials: Trials, base: Base, verdicts: Sequence[Verdict], score: Score, 
     if base.failed:
         printer.line(f"not used, as the agent fails them without a fault: {listed(base.failed, _FAILED)}", 2)
     numbers = Counter((verdict.mutant.kind, verdict.outcome) for verdict in verdicts)
-    shown = [outcome for outcome in _OUTCOMES if outcome != "undecided" or score.undecided]
-    printer.line(f"{'kind':<22}{'mutants':>8}{''.join(f'{outcome:>12}' for outcome in shown)}", 2)
+    outcomes = [outcome for outcome in _OUTCOMES if outcome != "undecided" or score.undecided]
+    printer.line(f"{'kind':<22}{'mutants':>8}{''.join(f'{outcome:>12}' for outcome in outcomes)}", 2)
     for kind in KINDS:
-        row = [numbers[kind, outcome] for outcome in shown]
+        row = [numbers[kind, outcome] for outcome in outcomes]
         if sum(row):
             printer.line(f"{kind:<22}{sum(row):>8}{''.join(f'{number:>12}' for number in row)}", 2)
     for verdict in verdicts:

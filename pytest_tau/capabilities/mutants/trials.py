@@ -142,4 +142,4 @@ def _calls(message: Any) -> str:
 
 
 def _calls_of_agent(simulation: Simulation) -> list[Call]:
-    return [made for made in simulation.calls if isinstance(simulation.messages[made.message_idx], AssistantMessage)]
+    return [call for call in simulation.calls if isinstance(simulation.messages[call.message_idx], AssistantMessage)]

@@ -85,7 +85,7 @@ def play_base(trials: Trials, tasks: Sequence[Task], number: int) -> Base:
     """
     base = Base(steady=trials.never_varies)
     for task in tasks:
-        base.trials[task.id] = [trials.play(task, each) for each in range(1 if base.steady else number)]
+        base.trials[task.id] = [trials.play(task, trial) for trial in range(1 if base.steady else number)]
         passed = any(played.passed for played in base.trials[task.id])
         base.tasks += [task] if passed else []
         base.failed += [] if passed else [task.id]
@@ -97,19 +97,19 @@ def play_base(trials: Trials, tasks: Sequence[Task], number: int) -> Base:
 
 def mutants_of(base: Base, policy: str, tools: Sequence[Tool]) -> list[Mutant]:
     """Return the mutants of an agent: of its policy and tools, and of the calls that it makes."""
-    calls = [made for played in base.trials.values() for trial in played for made in trial.calls]
+    calls = [call for played in base.trials.values() for trial in played for call in trial.calls]
     arguments: dict[str, dict[str, None]] = {}
-    for made in calls:
-        arguments.setdefault(made.call.name, {}).update(dict.fromkeys(made.call.arguments))
-    found = [*given_mutants(policy, tools)]
+    for call in calls:
+        arguments.setdefault(call.call.name, {}).update(dict.fromkeys(call.call.arguments))
+    mutants = [*given_mutants(policy, tools)]
     for tool in tools:
-        found.append(Mutant("tool-gone", tool.name))
+        mutants.append(Mutant("tool-gone", tool.name))
         if tool.mutates:
-            found += [Mutant("argument-changed", tool.name, name) for name in arguments.get(tool.name, ())]
-            found += [Mutant("call-twice", tool.name), Mutant("call-omitted", tool.name)]
+            mutants += [Mutant("argument-changed", tool.name, name) for name in arguments.get(tool.name, ())]
+            mutants += [Mutant("call-twice", tool.name), Mutant("call-omitted", tool.name)]
         elif tool.kind == "read":
-            found += [Mutant("result-old", tool.name), Mutant("result-first", tool.name)]
-    return sorted(found, key=lambda mutant: KINDS.index(mutant.kind))
+            mutants += [Mutant("result-old", tool.name), Mutant("result-first", tool.name)]
+    return sorted(mutants, key=lambda mutant: KINDS.index(mutant.kind))
 
 
 class Judge:
@@ -150,7 +150,7 @@ class Judge:
         return sorted(self._base.tasks, key=lambda task: -shared(task))[: self._limit]
 
     def _called(self, task: Task) -> set[str]:
-        return {made.call.name for trial in self._base.trials[task.id] for made in trial.calls}
+        return {call.call.name for trial in self._base.trials[task.id] for call in trial.calls}
 
     def _has_chance(self, mutant: Mutant, task: Task) -> bool:
         for trial in self._base.trials[task.id]:
@@ -188,7 +188,7 @@ class Judge:
             idle.update(self._idle([mutant for mutant in mutants if mutant.kind == kind], self._base.tasks))
         # A sentence that can be dropped without effect can be changed as well.
         sentences = {mutant.detail for mutant in idle if mutant.kind == "sentence-dropped"}
-        return idle | {each for each in mutants if each.kind == "sentence-changed" and each.detail in sentences}
+        return idle | {mutant for mutant in mutants if mutant.kind == "sentence-changed" and mutant.detail in sentences}
 
     def _idle(self, mutants: Sequence[Mutant], tasks: Sequence[Task]) -> list[Mutant]:
         """Return those of some mutants that change nothing; halves of others are looked at in the tasks that differ."""
@@ -232,7 +232,7 @@ class Judge:
         if not pairs:
             return Verdict(mutant, "undecided", (), number, "no trial has a verdict")
         paired = Paired([pair for pair, _ in pairs])
-        nearest = tuple(task.id for _, task in sorted(pairs, key=lambda each: each[0].change)[:_NEAREST])
+        nearest = tuple(task.id for _, task in sorted(pairs, key=lambda pair: pair[0].change)[:_NEAREST])
         why = f"pass^1 {paired.before:.3f} -> {paired.after:.3f} over {len(pairs)} tasks, p = {paired.p:.3f}"
         killed = paired.difference < 0 and paired.p < _LEVEL
         return Verdict(mutant, "killed" if killed else "survived", nearest, number, why)
@@ -261,8 +261,8 @@ class Score(NamedTuple):
     @classmethod
     def of(cls, verdicts: Sequence[Verdict]) -> Score:
         """Return the score of mutants."""
-        found = Counter(verdict.outcome for verdict in verdicts)
-        return cls(found["killed"], found["survived"], found["equivalent"], found["undecided"])
+        outcomes = Counter(verdict.outcome for verdict in verdicts)
+        return cls(outcomes["killed"], outcomes["survived"], outcomes["equivalent"], outcomes["undecided"])
 
     @property
     def rate(self) -> float | None:

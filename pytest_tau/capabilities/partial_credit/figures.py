@@ -64,34 +64,34 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     from ...analysis import by_task
     from ...analysis.gates.metrics import clusters_of
 
-    tasks = by_task(each.record for each in trials)
-    found = []
+    tasks = by_task(trial.record for trial in trials)
+    means = []
     for name in (*SHARES, *COUNTS):
-        measured = [[(capability.read(each.facts) or {}).get(name) for each in task.ran] for task in tasks.values()]
-        values = [[value for value in each if value is not None] for each in measured]
+        measured = [[(capability.read(record.facts) or {}).get(name) for record in task.ran] for task in tasks.values()]
+        values = [[value for value in numbers if value is not None] for numbers in measured]
         number = sum(map(len, values))
         if number:
-            mean = fsum(value for each in values for value in each) / number
+            mean = fsum(value for task_values in values for value in task_values) / number
             clusters = clusters_of(tasks.values())
             interval = mean_interval(values, proportion=name in SHARES, clusters=clusters)
             # Counts that are all equal have nothing to resample.
             known = interval if interval and interval.low < interval.high else None
-            found.append(PartialMean(name, mean, known))
-    return found
+            means.append(PartialMean(name, mean, known))
+    return means
 
 
 def summary(trials: Sequence[Measured]) -> Iterator[LateDetail]:
     """Yield the means, of each variant."""
     from ...analysis.variants import records_by_variant
 
-    by_record = {id(each.record): each for each in trials}
-    split = records_by_variant([each.record for each in trials])
+    by_record = {id(trial.record): trial for trial in trials}
+    split = records_by_variant([trial.record for trial in trials])
     for name, records in zip(distinct_lines([*split], _LONGEST), split.values(), strict=True):
         yield LateDetail(partial(_line, name, [by_record[id(record)] for record in records]))
 
 
 def _line(name: str, trials: Sequence[Measured]) -> str:
-    parts = [each.text for each in partial_means(trials)]
+    parts = [mean.text for mean in partial_means(trials)]
     return (f"{name}: " if name else "") + ", ".join(parts) if parts else ""
 
 
@@ -116,9 +116,9 @@ def comparison(compared: Compared) -> list[str]:
 
     if compared.variants:
         return []
-    measured = [tuple([each.facts for each in side if each.record.ran] for side in pair) for pair in compared.tasks]
-    found = {name: _means_of_both(name, measured) for name in SHARES}
-    by_task = found.pop("progress")
+    measured = [tuple([trial.facts for trial in side if trial.record.ran] for side in pair) for pair in compared.tasks]
+    means_by_name = {name: _means_of_both(name, measured) for name in SHARES}
+    by_task = means_by_name.pop("progress")
     clusters = [pair[1][0].record.moves_with for pair, means in zip(compared.tasks, by_task, strict=True) if means]
     tasks = [*filter(None, by_task)]
     if not tasks:
@@ -131,9 +131,11 @@ def comparison(compared: Compared) -> list[str]:
         reach = f" ({interval.signed})" if interval else ""
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
     means = {
-        name: [f"{each:.3f}" for each in _overall([*filter(None, both)])] for name, both in found.items() if any(both)
+        name: [f"{mean:.3f}" for mean in _overall([*filter(None, both)])]
+        for name, both in means_by_name.items()
+        if any(both)
     }
-    others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]
+    others = [f"{name} {earlier} -> {later}" for name, (earlier, later) in means.items() if earlier != later]
     if not others and f"{before:.3f}" == f"{after:.3f}":
         return []
     return [line, *([f"partial credit: {', '.join(others)}"] if others else [])]
@@ -151,5 +153,5 @@ def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _mean(name: str, trials: Iterable[_Partial]) -> float | None:
-    found = [value for each in trials if (value := each.get(name)) is not None]
-    return fsum(found) / len(found) if found else None
+    values = [value for shares in trials if (value := shares.get(name)) is not None]
+    return fsum(values) / len(values) if values else None

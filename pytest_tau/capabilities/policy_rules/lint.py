@@ -37,14 +37,14 @@ async def lint(view: LintView) -> list[Finding]:
     """Check the rules of a domain, or that neither gold nor the domain's own agent breaks one in a task."""
     if view.task is None:
         return [*check_rules(view.domain)]
-    found = [*_breaches_of_reference(view)]
+    findings = [*_breaches_of_reference(view)]
     if not view.domain.has_own_data:
-        return found
+        return findings
     # Nor must they break any other rule that does not depend on what is said.
-    known = {finding.text.partition(":")[0] for finding in found}
+    known = {finding.text.partition(":")[0] for finding in findings}
     others = [*_findings("gold-breaks-rule", view.gold)] if view.gold else []
-    found += [finding for finding in others if finding.text.partition(",")[0] not in known]
-    return [*found, *await check_agent(view.task, view.domain, view.evaluation)]
+    findings += [finding for finding in others if finding.text.partition(",")[0] not in known]
+    return [*findings, *await check_agent(view.task, view.domain, view.evaluation)]
 
 
 def _breaches_of_reference(view: LintView) -> Iterator[Finding]:
@@ -52,9 +52,9 @@ def _breaches_of_reference(view: LintView) -> Iterator[Finding]:
     if view.gold is None or view.task is None:
         return
     rules, _ = reference_rules(view.domain)
-    given = len(view.task.message_history or ())
+    history_length = len(view.task.message_history or ())
     scenario = UserMessage(content="\n".join(strings_in(view.task.user_scenario.model_dump(mode="json"))))
-    messages = [*view.gold.messages[:given], scenario, *view.gold.messages[given:]]
+    messages = [*view.gold.messages[:history_length], scenario, *view.gold.messages[history_length:]]
     report = check_policy(messages, view.task, view.domain, rules=rules)
     sentences = {rule.name: _quoted(rule, view.domain) for rule in rules} if report and report.breaches else {}
     for rule in report.counts if report else ():
@@ -108,11 +108,11 @@ async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> lis
 
 
 def _findings(name: str, simulation: Simulation, severity: Severity = "error") -> Iterator[Finding]:
-    found = capability.read(simulation.facts)
-    if found is None:
+    report = capability.read(simulation.facts)
+    if report is None:
         return
-    for rule, why in found.problems.items():
+    for rule, why in report.problems.items():
         yield Finding("rule-not-checked", "error", simulation.task_id, f"rule {rule!r} could not be checked: {why}")
-    for rule in found.counts:
-        first = next(each for each in found.breaches if each.rule == rule)
+    for rule in report.counts:
+        first = next(breach for breach in report.breaches if breach.rule == rule)
         yield Finding(name, severity, simulation.task_id, f"{rule}, {first.line()}")

@@ -38,13 +38,13 @@ class PolicyStages(TrialStages):
     def graded(self, simulation: Simulation) -> dict[str, Any] | None:
         """Return what the rules have found, and the numbers of the columns; None without rules or a conversation."""
         view = self._view
-        found = report_of(simulation, view.task, view.domain, environment=view.environment, agent=view.agent)
-        if found is None:
+        report = report_of(simulation, view.task, view.domain, environment=view.environment, agent=view.agent)
+        if report is None:
             return None
-        broken = "; ".join(f"{name} ({number})" for name, number in found.counts.items())
-        return found.as_dict() | {
+        broken = "; ".join(f"{name} ({number})" for name, number in report.counts.items())
+        return report.as_dict() | {
             "broken": broken,
-            "kept": {name: float(name not in found.counts) for name in found.checked},
+            "kept": {name: float(name not in report.counts) for name in report.checked},
         }
 
 
@@ -87,10 +87,10 @@ class PolicyStats:
     @classmethod
     def of(cls, trials: Iterable[Measured]) -> PolicyStats | None:
         """Return the numbers over trials; None if no rule was checked, or could not be, in any of them."""
-        found = [each for each in trials if each.record.outcome != "error"]
-        if not found:
+        graded = [trial for trial in trials if trial.record.outcome != "error"]
+        if not graded:
             return None
-        checked = [(each.record, each.facts.score) for each in found if each.facts.score is not None]
+        checked = [(trial.record, trial.facts.score) for trial in graded if trial.facts.score is not None]
         tasks: dict[object, list[float]] = {}
         clusters: dict[object, tuple[str, str] | None] = {}
         for record, score in checked:
@@ -99,16 +99,16 @@ class PolicyStats:
         broken, breaches = Counter[str](), Counter[str]()
         reasons: dict[str, str] = {}
         failed = Counter[str]()
-        for each in found:
-            broken.update(each.facts.counts.keys())
-            breaches.update(each.facts.counts)
-            failed.update(each.facts.problems.keys())
-            reasons = {**each.facts.problems, **reasons}
-        kept = sum(score == 1 for _, score in checked)
+        for trial in graded:
+            broken.update(trial.facts.counts.keys())
+            breaches.update(trial.facts.counts)
+            failed.update(trial.facts.problems.keys())
+            reasons = {**trial.facts.problems, **reasons}
+        kept_trials = sum(score == 1 for _, score in checked)
         names = sorted(broken, key=lambda name: (-broken[name], name))
         return cls(
             trials=len(checked),
-            kept=kept,
+            kept=kept_trials,
             passed_broken=sum(record.passed and score == 0 for record, score in checked),
             kept_by_task=tuple(map(tuple, tasks.values())),
             clusters=tuple(clusters.values()),
@@ -142,7 +142,7 @@ class PolicyStats:
     @property
     def rules(self) -> list[str]:
         """Return the broken rules in parts: ``confirmation (6 trials, 9 breaches)``."""
-        return [f"{each.name} ({plural(each.trials, 'trial')}, {_breaches(each.breaches)})" for each in self.broken]
+        return [f"{rule.name} ({plural(rule.trials, 'trial')}, {_breaches(rule.breaches)})" for rule in self.broken]
 
     @property
     def unchecked(self) -> list[str]:
@@ -168,17 +168,17 @@ def read_report(**stored: Any) -> PolicyReport:
 
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield how often the rules were kept, and the breaches of trials that passed: others are in failure reports."""
-    found = PolicyStats.of(each for each in trials if each.record.ran)
-    if found is not None and found.trials:
-        line = ", ".join(found.parts)
-        yield Finding(line) if found.kept < found.trials else Detail(line)
-        if found.broken:
-            yield Finding(f"broken rules: {', '.join(found.rules)}")
-    broken = [each for each in trials if each.record.passed and each.facts.breaches]
+    stats = PolicyStats.of(trial for trial in trials if trial.record.ran)
+    if stats is not None and stats.trials:
+        line = ", ".join(stats.parts)
+        yield Finding(line) if stats.kept < stats.trials else Detail(line)
+        if stats.broken:
+            yield Finding(f"broken rules: {', '.join(stats.rules)}")
+    broken = [trial for trial in trials if trial.record.passed and trial.facts.breaches]
     if broken:
-        more = len(broken) > _TRIALS or any(len(each.facts.breaches) > _BREACHES for each in broken)
-        shown = " (-v shows all)" if more else ""
-        yield Finding(f"rules broken in {plural(len(broken), 'trial')} with reward 1{shown}")
+        more = len(broken) > _TRIALS or any(len(trial.facts.breaches) > _BREACHES for trial in broken)
+        hint = " (-v shows all)" if more else ""
+        yield Finding(f"rules broken in {plural(len(broken), 'trial')} with reward 1{hint}")
     for number, trial in enumerate(broken):
         for line in _of_trial(trial):
             yield Detail(line) if number >= _TRIALS or isinstance(line, Detail) else Finding(line)
@@ -190,23 +190,23 @@ def _of_trial(trial: Measured) -> Iterator[str]:
     record = trial.record
     test = f"{record.group.parameters}-" if record.group.parameters else ""
     yield f"  {one_line(record.task_id, _LONGEST_ID)}[{one_line(test, _LONGEST_ID)}trial-{record.trial}]"
-    for number, each in enumerate(trial.facts.breaches):
-        line = f"    {each.rule}, {each.line()}"
+    for number, breach in enumerate(trial.facts.breaches):
+        line = f"    {breach.rule}, {breach.line()}"
         yield line if number < _BREACHES else Detail(line)
 
 
 def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
     """Yield the rules that were broken, each with its messages; the evidence as details; what could not be checked."""
     broken: dict[str, list[str]] = {}
-    for each in facts.breaches:
-        broken.setdefault(each.rule, []).append(str(each.message_idx))
+    for breach in facts.breaches:
+        broken.setdefault(breach.rule, []).append(str(breach.message_idx))
     if broken:
         rules = (
             f"{rule} (message{'s' * (len(numbers) > 1)} {listed(numbers, _BREACHES)})"
             for rule, numbers in broken.items()
         )
         yield f"broke {', '.join(rules)}"
-    yield from (Detail(f"{each.rule}, {each.line()}") for each in facts.breaches[:_MOST])
+    yield from (Detail(f"{breach.rule}, {breach.line()}") for breach in facts.breaches[:_MOST])
     if len(facts.breaches) > _MOST:
         yield Detail(f"and {len(facts.breaches) - _MOST} more")
     yield from (f"rule {name!r} could not be checked: {why}" for name, why in facts.problems.items())
@@ -214,7 +214,9 @@ def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
 
 def page(facts: PolicyReport, _simulation: Simulation) -> Iterator[PageBlock]:
     """Yield the breaches, as checks and among the cards."""
-    items = [PageItem(each.evidence, each.rule, message_idx=each.message_idx, met=False) for each in facts.breaches]
+    items = [
+        PageItem(breach.evidence, breach.rule, message_idx=breach.message_idx, met=False) for breach in facts.breaches
+    ]
     yield PageBlock("POLICY", items=items, place="checks")
     if items:
         yield PageBlock("Rules of the policy that were broken", items=items, place="box")
@@ -231,7 +233,7 @@ def comparison(compared: Compared) -> list[str]:
     shares = {
         name: [f"{share:.3f}" for side in sides for share in _share(side, name)] for name in _names(before, after)
     }
-    changed = [f"{name} {' -> '.join(found)}" for name, found in shares.items() if len(set(found)) == len(sides)]
+    changed = [f"{name} {' -> '.join(values)}" for name, values in shares.items() if len(set(values)) == len(sides)]
     if not changed and f"{before.share:.3f}" == f"{after.share:.3f}":
         return []
     line = f"policy {before.share:.3f} -> {after.share:.3f}: {after.share - before.share:+.3f}"
@@ -239,14 +241,14 @@ def comparison(compared: Compared) -> list[str]:
 
 
 def _checked(trials: Iterable[Measured]) -> list[Measured]:
-    return [each for each in trials if each.facts.score is not None and each.record.ran]
+    return [trial for trial in trials if trial.facts.score is not None and trial.record.ran]
 
 
 def _names(*stats: PolicyStats) -> list[str]:
-    return list(dict.fromkeys(each.name for found in stats for each in found.broken))
+    return list(dict.fromkeys(rule.name for side in stats for rule in side.broken))
 
 
 def _share(trials: Iterable[Measured], rule: str) -> list[float]:
     """Return the share of the trials with a check of a rule that kept it; empty if it was never checked."""
-    kept = [found for each in trials if (found := each.facts.score_of(rule)) is not None]
-    return [fsum(kept) / len(kept)] if kept else []
+    scores = [score for trial in trials if (score := trial.facts.score_of(rule)) is not None]
+    return [fsum(scores) / len(scores)] if scores else []

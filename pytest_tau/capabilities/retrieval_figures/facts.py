@@ -30,24 +30,24 @@ class RetrievalStages(TrialStages):
         view = self._view
         if view.retriever is None:
             return None
-        found: dict[str, Any] = view.retriever.report(simulation.messages, view.task)
-        required, read = {*found["required"]}, {*found["read"]}
-        numbers = {"number": len(found["searches"]), "documents_read": len(found["read"])}
-        numbers |= {"required_documents": len(required), "required_read": len(required & read)}
-        return found | numbers | {f"recall_at_{k}": share for k, share in (found["recall_at"] or {}).items()}
+        report: dict[str, Any] = view.retriever.report(simulation.messages, view.task)
+        required, read_ids = {*report["required"]}, {*report["read"]}
+        numbers = {"number": len(report["searches"]), "documents_read": len(report["read"])}
+        numbers |= {"required_documents": len(required), "required_read": len(required & read_ids)}
+        return report | numbers | {f"recall_at_{k}": share for k, share in (report["recall_at"] or {}).items()}
 
 
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield the means: ``recall 0.50 (at 1: 0.25, at 5: 0.50)``, ``1.3 searches``."""
-    ran = [each.facts for each in trials if each.record.ran]
+    ran = [trial.facts for trial in trials if trial.record.ran]
     if not ran:
         return
-    parts = [f"{fmean(each['number'] for each in ran):.1f} searches"]
-    recalls = [each["recall"] for each in ran if each["recall"] is not None]
+    parts = [f"{fmean(facts['number'] for facts in ran):.1f} searches"]
+    recalls = [facts["recall"] for facts in ran if facts["recall"] is not None]
     if recalls:
-        at = [each["recall_at"] for each in ran if each["recall_at"]]
-        shares = ", ".join(f"at {k}: {fmean(each[k] for each in at):.2f}" for k in at[0])
-        complete = sum(each == 1 for each in recalls)
+        at = [facts["recall_at"] for facts in ran if facts["recall_at"]]
+        shares = ", ".join(f"at {k}: {fmean(recall_at[k] for recall_at in at):.2f}" for k in at[0])
+        complete = sum(recall == 1 for recall in recalls)
         parts.insert(0, f"recall {fmean(recalls):.2f} ({shares})")
         parts.append(f"all required documents read in {complete} of {len(recalls)} trials")
     yield ", ".join(parts)
@@ -55,18 +55,18 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
 
 def failure(facts: dict[str, Any], _simulation: Simulation) -> Iterator[str]:
     """Yield the searches, and what the task requires and was not read."""
-    required, read, searches = facts["required"], {*facts["read"]}, facts["searches"]
+    required, read_ids, searches = facts["required"], {*facts["read"]}, facts["searches"]
     parts = ["1 search" if len(searches) == 1 else f"{len(searches)} searches"]
     if required:
-        parts.append(f"{len(read & set(required))} of {len(required)} required documents read")
+        parts.append(f"{len(read_ids & set(required))} of {len(required)} required documents read")
         parts.append(f"recall {facts['recall']:.2f}")
     yield f"{facts['variant']}: {', '.join(parts)}"
-    for each in searches[:_SEARCHES]:
-        query = one_line(each["query"], _QUERY)
-        yield f'message {each["message_idx"]}: {each["tool"]} "{query}": {_hits(each, required)}'
+    for search in searches[:_SEARCHES]:
+        query = one_line(search["query"], _QUERY)
+        yield f'message {search["message_idx"]}: {search["tool"]} "{query}": {_hits(search, required)}'
     if len(searches) > _SEARCHES:
         yield f"and {len(searches) - _SEARCHES} more"
-    if unread := [each for each in required if each not in read]:
+    if unread := [name for name in required if name not in read_ids]:
         yield f"required and never read: {listed(unread, _SEARCHES)}"
 
 
@@ -75,14 +75,15 @@ def page(facts: dict[str, Any], _simulation: Simulation) -> Iterator[PageBlock]:
     required = {*facts["required"]}
     items = [
         PageItem(
-            ", ".join(f"{name} (required)" if name in required else name for name in each["found"]) or "nothing found",
-            head=f"{each['tool']}: {each['query']}",
-            message_idx=each["message_idx"],
-            met=True if required.intersection(each["found"]) else None,
+            ", ".join(f"{name} (required)" if name in required else name for name in search["found"])
+            or "nothing found",
+            head=f"{search['tool']}: {search['query']}",
+            message_idx=search["message_idx"],
+            met=True if required.intersection(search["found"]) else None,
         )
-        for each in facts["searches"]
+        for search in facts["searches"]
     ]
-    if unread := [each for each in facts["required"] if each not in facts["read"]]:
+    if unread := [name for name in facts["required"] if name not in facts["read"]]:
         items.append(PageItem(", ".join(unread), head="Required and never read", met=False))
     note = facts["variant"] + ("" if facts["recall"] is None else f", recall {facts['recall']:.2f}")
     text = "" if facts["searches"] else "The agent did not search."
@@ -91,10 +92,12 @@ def page(facts: dict[str, Any], _simulation: Simulation) -> Iterator[PageBlock]:
 
 def _hits(search: dict[str, Any], required: Sequence[str]) -> str:
     """Return the documents of a search, the required ones with their places first."""
-    found = search["found"]
-    if not found:
+    documents = search["found"]
+    if not documents:
         return "nothing found"
-    ranked = [(each, place) for place, each in enumerate(found, 1)]
-    wanted = [f"{one_line(each, _QUERY)} (required, place {place})" for each, place in ranked if each in required]
-    others = [one_line(each, _QUERY) for each in found if each not in required]
-    return listed([*wanted, *others], max(_DOCUMENTS, len(wanted)))
+    ranked = [(document, place) for place, document in enumerate(documents, 1)]
+    required_texts = [
+        f"{one_line(document, _QUERY)} (required, place {place})" for document, place in ranked if document in required
+    ]
+    others = [one_line(document, _QUERY) for document in documents if document not in required]
+    return listed([*required_texts, *others], max(_DOCUMENTS, len(required_texts)))

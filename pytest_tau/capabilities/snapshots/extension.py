@@ -100,15 +100,15 @@ class TrajectoryExtension(AbstractSyrupyExtension):
         self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
     ) -> SnapshotCollections:
         """Return the stored snapshots that are unused unless a test asks for them."""
-        found = SnapshotCollections()
+        collections = SnapshotCollections()
         in_question = test_location.item.config.stash.get(MAYBE_UNUSED, None)
         if in_question is None:
-            return found
+            return collections
         for folder in _folders(test_location):
             for file in sorted(folder.glob(f"*.{SUFFIX}")):
                 if in_question(folder, file.stem):
-                    found.add(self.read_snapshot_collection(snapshot_location=str(file)))
-        return found
+                    collections.add(self.read_snapshot_collection(snapshot_location=str(file)))
+        return collections
 
     def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
         """Return the one snapshot of a file."""
@@ -163,15 +163,17 @@ def place_of(item: pytest.Item) -> tuple[Path, str]:
 
 def _folders(location: PyTestLocation) -> Iterator[Path]:
     """Yield the folders in which syrupy's search for one test looks for unused snapshots."""
-    own = folder_of(location)
-    yield own
+    own_folder = folder_of(location)
+    yield own_folder
     trial = trial_of(location.item)
     if trial is not None and trial.is_of_domain:
         return
     path = Path(location.filepath)
-    for folder in sorted(own.parent.glob("*/")):
+    for folder in sorted(own_folder.parent.glob("*/")):
         # The folder of a module or task file that no longer exists.
-        if folder.name not in (own.name, _DOMAINS) and not any(path.parent.glob(f"{glob.escape(folder.name)}.*")):
+        if folder.name not in (own_folder.name, _DOMAINS) and not any(
+            path.parent.glob(f"{glob.escape(folder.name)}.*")
+        ):
             yield folder
 
 

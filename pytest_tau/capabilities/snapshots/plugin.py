@@ -112,10 +112,10 @@ def _compare(item: pytest.Item, trial: RunTrial, simulation: Simulation, preset:
     result = snapshot.executions[0]
     if result.exception is not None:
         raise result.exception
-    stored, got = result.recalled_data, str(result.asserted_data)
+    stored, asserted = result.recalled_data, str(result.asserted_data)
     file = os.path.relpath(result.snapshot_location, item.config.invocation_params.dir)
     problem = "no snapshot is stored" if stored is None else "the trajectory differs from the stored one"
-    lines = _difference(trial, preset, None if stored is None else str(stored), got)
+    lines = _difference(trial, preset, None if stored is None else str(stored), asserted)
     raise ExplainedFailure(problem, [Line("verdict", f"reward 1, but {problem}"), Line("user", f"in {file}"), *lines])
 
 
@@ -150,8 +150,8 @@ class _TestData:
         from ...errors import ConfigurationError
 
         trial = trial_of(self._item)
-        own = trial.simulation if trial else None
-        if trial is None or own is None or own.id != simulation.id:
+        recorded = trial.simulation if trial else None
+        if trial is None or recorded is None or recorded.id != simulation.id:
             raise ConfigurationError(
                 "database changes are known only for tau_simulation; "
                 "for another simulation, select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"

@@ -42,9 +42,9 @@ class _Writer:
 
     def lines(self) -> Iterator[str]:
         if self._parts & {"messages", "calls", "results"}:
-            found = list(self._conversation())
+            conversation = list(self._conversation())
             yield "conversation"
-            yield from found or ["  no calls"]
+            yield from conversation or ["  no calls"]
         if "database" in self._parts:
             yield "database"
             # Sorted as text, so that generated ids do not change the order.
@@ -56,15 +56,15 @@ class _Writer:
 
     def _conversation(self) -> Iterator[str]:
         calls: dict[int, list[Call]] = {}
-        for made in self._simulation.calls:
-            calls.setdefault(made.message_idx, []).append(made)
+        for call in self._simulation.calls:
+            calls.setdefault(call.message_idx, []).append(call)
         for number, message in enumerate(self._simulation.messages):
             if not isinstance(message, AssistantMessage | UserMessage):
                 continue
             if "messages" in self._parts and message.content:
                 yield from _indented(self._stable(message.content), f"  {_SIDES[message.role]}: ", "    ")
-            for made in calls.get(number, []):
-                yield from self._call(made)
+            for call in calls.get(number, []):
+                yield from self._call(call)
 
     def _call(self, made: Call) -> Iterator[str]:
         head = f"  {_SIDES[made.call.requestor]} calls {made.call.name}"
@@ -131,5 +131,5 @@ def _indented(text: str, first: str, rest: str) -> Iterator[str]:
 
 def _plain(line: str) -> str:
     """Return a line without line breaks, and without trailing spaces, which editors and hooks remove."""
-    shown = line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-    return shown.rstrip()
+    visible = line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    return visible.rstrip()

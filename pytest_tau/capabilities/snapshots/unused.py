@@ -54,12 +54,12 @@ class UnusedCheck:
         """Return the names of the tests that use snapshots, by folder."""
         from .extension import place_of
 
-        found: dict[Path, set[str]] = defaultdict(set)
+        names_by_folder: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:
             if isinstance(item, pytest.Function) and "tau_snapshot" in item.fixturenames:
                 folder, name = place_of(item)
-                found[folder].add(name)
-        return found
+                names_by_folder[folder].add(name)
+        return names_by_folder
 
     @cached_property
     def _tasks(self) -> dict[Path, set[str]]:
@@ -67,17 +67,17 @@ class UnusedCheck:
         from ...files import item_id
         from .extension import place_of
 
-        found: dict[Path, set[str]] = defaultdict(set)
+        ids_by_folder: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:
             trial = trial_of(item)
             if trial is None or not trial.is_of_task:
                 continue
             folder, name = place_of(item)
-            if folder not in found and trial.is_of_domain:
+            if folder not in ids_by_folder and trial.is_of_domain:
                 names = (f"{item_id(task.id)}[trial-0]" for task in trial.task.domain.tasks(None))
-                found[folder] |= {_task_of(file_name_of(each)) for each in names}
-            found[folder].add(_task_of(name))
-        return found
+                ids_by_folder[folder] |= {_task_of(file_name_of(task_name)) for task_name in names}
+            ids_by_folder[folder].add(_task_of(name))
+        return ids_by_folder
 
 
 def _task_of(name: str) -> str:

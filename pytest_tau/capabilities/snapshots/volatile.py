@@ -64,7 +64,9 @@ class Volatile:
             return found.group()
         # Without a zone it may be local time or UTC.
         meant = [time] if time.tzinfo else [time.astimezone(), time.replace(tzinfo=UTC)]
-        return "<now>" if any(start <= each <= end for each in meant for start, end in self._spans) else found.group()
+        return (
+            "<now>" if any(start <= moment <= end for moment in meant for start, end in self._spans) else found.group()
+        )
 
 
 def _parsed(text: str) -> datetime | None:

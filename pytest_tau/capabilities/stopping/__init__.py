@@ -10,13 +10,13 @@ def _certainty(value: str) -> float | None:
     if value.lower() in ("false", "no", "off", "0"):
         return None
     try:
-        found = 1.0 if value.lower() in ("true", "yes", "on") else float(value)
+        probability = 1.0 if value.lower() in ("true", "yes", "on") else float(value)
     except ValueError:
-        found = -1.0
-    if not 0.5 < found <= 1:
+        probability = -1.0
+    if not 0.5 < probability <= 1:
         problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {quoted(value)}"
         raise ValueError(f"{problem} (without one, write the option after the paths)")
-    return found
+    return probability
 
 
 @declared(frozen=True)

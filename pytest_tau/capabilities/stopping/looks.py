@@ -51,7 +51,7 @@ def plan_looks(tasks: int) -> tuple[Look, ...]:
     Args:
         tasks: How many tasks both runs have.
     """
-    places = sorted({ceil(tasks * each / LOOKS) for each in range(1, LOOKS + 1)} - {0})
+    places = sorted({ceil(tasks * number / LOOKS) for number in range(1, LOOKS + 1)} - {0})
     places = [place for place in places if place >= FEWEST_TASKS or place == tasks]
     shares = tuple(place / tasks for place in places)
     levels = bounds(shares, ONE_SIDED) if tasks else ()
@@ -116,18 +116,18 @@ class BaselineLooks:
 
         earlier = (record.group for record in self._before.records)
         paired = paired_groups(earlier, dict.fromkeys(self._planned.trials.values()))
-        found: dict[TaskId, int] = {}
+        last_numbers: dict[TaskId, int] = {}
         for number, group in enumerate(self._planned.trials.values(), 1):
             if group in paired:
-                found[group.task] = number
-        return found
+                last_numbers[group.task] = number
+        return last_numbers
 
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """Return the looks, as they were fixed at the start of the run; read it once the trials are known."""
         stored = (self._run.noted(NAME) or {}).get("looks")
         if stored:
-            return tuple(Look(each["tasks"], each["level"], each["spent"]) for each in stored)
+            return tuple(Look(look["tasks"], look["level"], look["spent"]) for look in stored)
         return plan_looks(len(self.tasks))
 
     def check(self) -> bool:
@@ -144,9 +144,9 @@ class BaselineLooks:
         return len(self.taken) > before
 
     def _take(self, look: Look, records: Sequence[TrialRecord]) -> None:
-        found = self._judged(look, self._compared(records))
-        self.taken.append((look, found))
-        if any(seen.loss for seen in found.values()):
+        results = self._judged(look, self._compared(records))
+        self.taken.append((look, results))
+        if any(seen.loss for seen in results.values()):
             self.decided = True
 
     def _compared(self, records: Sequence[TrialRecord]) -> Comparison | None:
@@ -158,7 +158,7 @@ class BaselineLooks:
         if comparison is None:
             return {}
         seen = {name: judge(paired, look) for name, paired in comparison.variants.items()}
-        return {name: each._replace(loss=each.loss and not comparison.doubt(name)) for name, each in seen.items()}
+        return {name: result._replace(loss=result.loss and not comparison.doubt(name)) for name, result in seen.items()}
 
     def regression(self) -> bool:
         """Return whether there is a significant loss: as a look has decided, else by the last look, at the end.
@@ -177,13 +177,13 @@ class BaselineLooks:
     def lines(self) -> list[str]:
         """Return a line for each look; at the end of the run."""
         self.regression()
-        found = []
+        look_lines = []
         for number, (look, results) in enumerate(self.taken, 1):
             for name, seen in results.items():
                 text = f"{seen.difference:+.3f} over {plural(look.tasks, 'task')}, {_p(seen.p)} (one-sided)"
                 limit = f"significant up to {look.level:.2g}"
-                found.append(f"look {number} of {len(self.looks)}{f', {name}' if name else ''}: {text}, {limit}")
-        return found
+                look_lines.append(f"look {number} of {len(self.looks)}{f', {name}' if name else ''}: {text}, {limit}")
+        return look_lines
 
     def as_json(self) -> dict[str, Any]:
         """Return the looks with their levels and results, for the metadata of the run."""

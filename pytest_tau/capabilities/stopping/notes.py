@@ -89,10 +89,10 @@ class PlanNotes:
         cache = getattr(self._config, "cache", None)
         if cache is None:
             return True
-        said = cache.get(_SAID, [])
-        if line not in said:
-            cache.set(_SAID, [*said, line])
-        return line not in said or self._config.get_verbosity() > 0
+        earlier_lines = cache.get(_SAID, [])
+        if line not in earlier_lines:
+            cache.set(_SAID, [*earlier_lines, line])
+        return line not in earlier_lines or self._config.get_verbosity() > 0
 
     def _comparison(self, groups: Sequence[Group]) -> Iterator[str]:
         from .planning import Population, smallest_loss

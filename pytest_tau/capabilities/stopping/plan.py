@@ -93,9 +93,9 @@ def run(args: argparse.Namespace) -> int:
         print_json(document)
     else:
         _print(plan, document, args.concurrency)
-    lacking = document["smallest_loss"] is None or any(gate["why"] for gate in document["gates"])
+    undecidable = document["smallest_loss"] is None or any(gate["why"] for gate in document["gates"])
     unseen = "detect" in document and not document["detect"]["shown"]
-    return int(lacking or unseen)
+    return int(undecidable or unseen)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -137,7 +137,9 @@ def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialReco
     usage = usage.priced(*price) if price[0] is not None and price[1] is not None else usage
     columns = columns_of(installed())
     source = f"from {earlier.name}" if earlier is not None and args.rate is None else "expected"
-    return _Plan(tasks, trials, population, usage, [Gate.parse(each, columns) for each in args.gate], source)
+    return _Plan(
+        tasks, trials, population, usage, [Gate.parse(expression, columns) for expression in args.gate], source
+    )
 
 
 def _domain_tasks(args: argparse.Namespace) -> int:
@@ -149,7 +151,7 @@ def _pair(name: str, value: str | None) -> tuple[float, float] | tuple[None, Non
     if value is None:
         return None, None
     try:
-        sent, received = (float(each) for each in value.split(","))
+        sent, received = (float(part) for part in value.split(","))
     except ValueError:
         sent = received = -1.0
     if not (0 <= sent < math.inf and 0 <= received < math.inf):
@@ -165,7 +167,7 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
     for gate in plan.gates:
         why = unanswerable(gate, plan.tasks, plan.population.together)
         gates.append({"gate": str(gate), "why": str(why) if why else None, "tasks_needed": why.needed if why else None})
-    found = {
+    document = {
         "tasks": plan.tasks,
         "trials": plan.trials,
         "pass_rate": plan.population.rate,
@@ -177,7 +179,7 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
         "cost": plan.usage.of_trials(plan.tasks * plan.trials, concurrency),
         "gates": gates,
     }
-    return found if detect is None else found | {"detect": _detect(plan, detect, concurrency)}
+    return document if detect is None else document | {"detect": _detect(plan, detect, concurrency)}
 
 
 def _detect(plan: _Plan, loss: float, concurrency: int) -> dict[str, Any]:
@@ -218,9 +220,9 @@ def _print(plan: _Plan, document: dict[str, Any], concurrency: int) -> None:
 
 def _print_detect(printer: Printer, plan: _Plan, found: dict[str, Any], concurrency: int) -> None:
     printer.line(f"to see a loss of {found['loss']:g} at 80 % power, in both runs:")
-    for each in found["options"]:
-        size = f"{plural(each['tasks'], 'task')} x {plural(each['trials_each'], 'trial')}"
-        printer.line(f"{size}: {_format_cost(each, concurrency)}", 2)
+    for option in found["options"]:
+        size = f"{plural(option['tasks'], 'task')} x {plural(option['trials_each'], 'trial')}"
+        printer.line(f"{size}: {_format_cost(option, concurrency)}", 2)
     if not found["options"]:
         printer.line("no number of tasks is enough", 2)
     needed = found["trials_needed"]

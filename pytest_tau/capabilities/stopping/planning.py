@@ -61,13 +61,13 @@ class Population(NamedTuple):
                 clusters[record.group] = record.moves_with
         if not tasks:
             return None
-        seen = fmean(fmean(each) for each in tasks.values())
-        several = [each for each in tasks.values() if len(each) > 1]
+        seen = fmean(fmean(outcomes) for outcomes in tasks.values())
+        several = [outcomes for outcomes in tasks.values() if len(outcomes) > 1]
         sizes = Counter((place,) if cluster is None else cluster for place, cluster in enumerate(clusters.values()))
         together = sum(size**2 for size in sizes.values()) / len(tasks)
         if rate is not None or not several:
             return cls.guess(seen if rate is None else rate)._replace(together=together)
-        within = fmean(_variance(sum(each), len(each)) for each in several)
+        within = fmean(_variance(sum(outcomes), len(outcomes)) for outcomes in several)
         return cls(seen, within, guessed=False, together=together)
 
 
@@ -185,10 +185,10 @@ class Usage(NamedTuple):
     @classmethod
     def of(cls, records: Iterable[TrialRecord]) -> Usage:
         """Return what the trials of an earlier run took."""
-        found = list(records)
-        called = [record for record in found if record.model_usage]
+        all_records = list(records)
+        called = [record for record in all_records if record.model_usage]
         costs = [cost for record in called if (cost := record.cost) is not None]
-        timed = [record.duration for record in found if record.duration]
+        timed = [record.duration for record in all_records if record.duration]
         return cls(
             _mean([float(sum(used.prompt_tokens for used in record.model_usage.values())) for record in called]),
             _mean([float(sum(used.completion_tokens for used in record.model_usage.values())) for record in called]),

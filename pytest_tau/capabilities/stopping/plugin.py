@@ -56,13 +56,13 @@ def make_stopping(config: pytest.Config, settings: StoppingSettings) -> EarlySto
             f"{run.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
         )
     planned = PlannedTrials(run, draw=probability < 1, whole_tasks=looks)
-    found = None
+    baseline_looks = None
     if looks:
         from .looks import BaselineLooks
 
-        found = BaselineLooks(run, planned)
-        run.decide_regression = found.regression
-    return EarlyStop(run, gates, probability, found, only_gates=not compares, planned=planned)
+        baseline_looks = BaselineLooks(run, planned)
+        run.decide_regression = baseline_looks.regression
+    return EarlyStop(run, gates, probability, baseline_looks, only_gates=not compares, planned=planned)
 
 
 class EarlyStop:
@@ -133,8 +133,8 @@ class EarlyStop:
         settings = self._run.settings
         if settings is None or self._probability == 1:
             return []
-        what = "until the verdict of the full run is known with a probability of at least"
-        lines = [f"tau: runs {what} {self._probability:g}; tasks in random order (seed {settings.seed})"]
+        condition = "until the verdict of the full run is known with a probability of at least"
+        lines = [f"tau: runs {condition} {self._probability:g}; tasks in random order (seed {settings.seed})"]
         from .predictive import cells_of
 
         unpredicted = [str(gate) for gate in self._gates if cells_of(gate, []) is None]
@@ -209,13 +209,13 @@ class EarlyStop:
         from ...analysis.gates.gate import OPEN
 
         tasks = by_task(self._run.records, self.planned.counts)
-        found = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
+        verdicts = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
         predicted = {(gate, name): met for gate, variants in self.predicted.items() for name, met in variants.items()}
         return [
             verdict._replace(met=predicted[verdict.gate, verdict.variant], why=self._why)
             if verdict.why == OPEN and (verdict.gate, verdict.variant) in predicted
             else verdict
-            for verdict in found
+            for verdict in verdicts
         ]
 
     def _settled(self) -> str | None:
@@ -223,11 +223,15 @@ class EarlyStop:
         from ...analysis import by_task
 
         tasks = by_task(self._run.records, self.planned.counts)
-        found = {gate: gate.settled(tasks) for gate in self._gates}
-        lost = [str(gate) for gate, settled in found.items() if settled is False]
+        settled_by_gate = {gate: gate.settled(tasks) for gate in self._gates}
+        lost = [str(gate) for gate, settled in settled_by_gate.items() if settled is False]
         if lost:
             return f"{' and '.join(lost)} can no longer be met"
-        return "every gate is certain to be met" if found and all(found.values()) and self._only_gates else None
+        return (
+            "every gate is certain to be met"
+            if settled_by_gate and all(settled_by_gate.values()) and self._only_gates
+            else None
+        )
 
     def _known(self, total: int) -> str | None:
         """Return why the verdict is known with the given probability; None while it is not."""

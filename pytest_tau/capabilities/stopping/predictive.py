@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 
 def probabilities(gate: Gate, tasks: Tasks) -> dict[str, float | None]:
     """Return the probability that each variant meets a gate at the end, by name; None while it is not known."""
-    return {name: _probability(gate, found) for name, found in gate.by_variant(tasks).items()}
+    return {name: _probability(gate, variant_tasks) for name, variant_tasks in gate.by_variant(tasks).items()}
 
 
 def _probability(gate: Gate, tasks: Tasks) -> float | None:
@@ -67,8 +67,8 @@ def _probability(gate: Gate, tasks: Tasks) -> float | None:
     upwards = gate.operator in (">=", ">")
     strict = gate.operator in (">", "<=")
     bound = gate.bound + (ROUNDING if strict else -ROUNDING)
-    found = probability_at_least(cells, bound, gate.metric.trials, strict=strict)
-    return found if found is None or upwards else 1 - found
+    probability = probability_at_least(cells, bound, gate.metric.trials, strict=strict)
+    return probability if probability is None or upwards else 1 - probability
 
 
 def cells_of(gate: Gate, tasks: Sequence[TaskTrials]) -> Counter[Cell] | None:
@@ -108,7 +108,7 @@ def probability_at_least(cells: Mapping[Cell, int], bound: float, k: int = 1, *,
         # The rate is a multiple of this, and the normal distribution is continuous.
         step = 1 / (tasks * max(cell.trials + cell.waiting for cell in counted))
         limit = step * (floor(bound / step + _ROUNDING) + 0.5 if strict else ceil(bound / step - _ROUNDING) - 0.5)
-    weights = [exp(each - most) for each in points.likelihood]
+    weights = [exp(likelihood - most) for likelihood in points.likelihood]
     above = sum(
         weight * _above(total / tasks, sqrt(variance) / tasks, limit)
         for weight, total, variance in zip(weights, points.total, points.variance, strict=True)
@@ -128,7 +128,7 @@ def _points(cells: Mapping[Cell, int], means: int, k: int) -> _Points:
     sums: list[Sequence[float]] = [[0.0] * (means * len(_LIKENESS))] * 3
     for cell, count in cells.items():
         sums = [
-            [so_far + count * one for so_far, one in zip(sum_, of_cell, strict=True)]
+            [so_far + count * value for so_far, value in zip(sum_, of_cell, strict=True)]
             for sum_, of_cell in zip(sums, _of_cell(cell, means, k), strict=True)
         ]
     return _Points(*sums)
@@ -149,7 +149,7 @@ def _of_cell(cell: Cell, means: int, k: int) -> _Points:
         for likeness in _LIKENESS
     ]
     # Arrays take a quarter of the memory.
-    return _Points(*(array("d", each) for each in zip(*points, strict=True)))
+    return _Points(*(array("d", column) for column in zip(*points, strict=True)))
 
 
 def _point(cell: Cell, mean: float, likeness: float, k: int) -> tuple[float, float, float]:
@@ -168,9 +168,9 @@ def _point(cell: Cell, mean: float, likeness: float, k: int) -> tuple[float, flo
 
 def _beta_binomial(number: int, alpha: float, beta: float) -> list[float]:
     """Return the chances of 0 to ``number`` successes."""
-    whole = _log_beta(alpha, beta)
+    log_norm = _log_beta(alpha, beta)
     return [
-        comb(number, hits) * exp(_log_beta(alpha + hits, beta + number - hits) - whole) for hits in range(number + 1)
+        comb(number, hits) * exp(_log_beta(alpha + hits, beta + number - hits) - log_norm) for hits in range(number + 1)
     ]
 
 

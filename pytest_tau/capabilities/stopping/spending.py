@@ -35,16 +35,16 @@ def bounds(shares: tuple[float, ...], level: float) -> tuple[float, ...]:
         shares: The share of the tasks at each look, ascending; the last one is 1.
         level: The chance of a false alarm at any of the looks.
     """
-    found: list[float] = []
+    levels: list[float] = []
     density: list[tuple[float, float]] = [(0.0, 1.0)]
     before = used = 0.0
     for share in shares:
-        wanted, step = spent(level, share) - used, sqrt(share - before)
-        limit = _limit(density, step, wanted)
-        found.append(1 - _NORMAL.cdf(limit / sqrt(share)))
+        to_spend, step = spent(level, share) - used, sqrt(share - before)
+        limit = _limit(density, step, to_spend)
+        levels.append(1 - _NORMAL.cdf(limit / sqrt(share)))
         density = _continued(density, step, limit, share)
-        before, used = share, used + wanted
-    return tuple(found)
+        before, used = share, used + to_spend
+    return tuple(levels)
 
 
 def _limit(density: Sequence[tuple[float, float]], step: float, chance: float) -> float:

@@ -59,22 +59,22 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     kinds = Counter(fault.kind for trial in trials for fault in trial.facts.faults)
     calls = sum(trial.facts.calls for trial in trials)
     struck = [trial for trial in trials if trial.facts.faults]
-    named = f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())})" if kinds else ""
-    met = f"{kinds.total()} of {plural(calls, 'call')} met a fault{named}"
+    listing = f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())})" if kinds else ""
+    met = f"{kinds.total()} of {plural(calls, 'call')} met a fault{listing}"
     parts = [f"{met}, in {len(struck)} of {plural(len(trials), 'trial')}"]
     parts += _passed(struck, "with a fault") + _passed(
-        [each for each in trials if not each.facts.faults], "without one"
+        [trial for trial in trials if not trial.facts.faults], "without one"
     )
     yield "; ".join(parts)
 
 
 def _passed(trials: Sequence[Measured], which: str) -> list[str]:
     graded = [trial.record for trial in trials if trial.record.outcome != "error"]
-    return [f"{sum(each.passed for each in graded)} of {len(graded)} {which} passed"] if graded else []
+    return [f"{sum(record.passed for record in graded)} of {len(graded)} {which} passed"] if graded else []
 
 
 def failure(facts: ToolFaultFacts, _simulation: Simulation) -> Iterator[str]:
     """Yield the line of the report of a failed trial: the calls that met a fault."""
-    named = [f"message {each.message_idx} {each.tool} ({each.kind})" for each in facts.faults]
-    if named:
-        yield listed(named, _MOST)
+    calls = [f"message {fault.message_idx} {fault.tool} ({fault.kind})" for fault in facts.faults]
+    if calls:
+        yield listed(calls, _MOST)

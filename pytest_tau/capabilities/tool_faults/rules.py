@@ -76,32 +76,32 @@ def parse_rule(text: str) -> FaultRule:
     pattern = head.removeprefix(_USER).strip()
     if not colon or not pattern or not rates.strip():
         raise ValueError(f"expected {_FORM}, got {shorten(text)!r}")
-    found: dict[str, float] = {}
+    rate_of_kind: dict[str, float] = {}
     delay = DELAY
     for part in rates.split(","):
-        name, equals, value = (each.strip() for each in part.partition("="))
+        name, equals, value = (piece.strip() for piece in part.partition("="))
         kind, value = (name, value) if equals else ("error", name)
         if kind not in KINDS:
             raise ValueError(f"{text!r}: {unknown_name('kind', kind, KINDS)}")
-        if kind in found:
+        if kind in rate_of_kind:
             raise ValueError(f"{text!r}: {kind} is given twice")
         if kind == "delay" and "@" in value:
             value, _, seconds = value.partition("@")
             delay = _number(text, f"delay@{seconds}", seconds, _LONGEST_DELAY, "seconds")
-        found[kind] = _number(text, part.strip(), value, 1.0, "a rate")
-    if sum(found.values()) > 1 + 1e-9:
-        raise ValueError(f"{text!r}: the rates add up to {sum(found.values()):g}, expected at most 1")
-    return FaultRule(text.strip(), "user" if head.startswith(_USER) else "assistant", pattern, found, delay)
+        rate_of_kind[kind] = _number(text, part.strip(), value, 1.0, "a rate")
+    if sum(rate_of_kind.values()) > 1 + 1e-9:
+        raise ValueError(f"{text!r}: the rates add up to {sum(rate_of_kind.values()):g}, expected at most 1")
+    return FaultRule(text.strip(), "user" if head.startswith(_USER) else "assistant", pattern, rate_of_kind, delay)
 
 
 def _number(text: str, part: str, value: str, most: float, what: str) -> float:
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= most:
+        number = -1.0
+    if not 0 <= number <= most:
         raise ValueError(f"{text!r}: expected {what} from 0 to {most:g}, got {part!r}")
-    return found
+    return number
 
 
 def check_rules(settings: ToolFaultSettings, run: RunView) -> None:
@@ -133,13 +133,13 @@ class ToolFaults(TrialStages):
 
     def begin(self, messages: Sequence[Message]) -> None:
         """Count the calls of a conversation that is continued, so that later ones meet the faults of their numbers."""
-        for made in calls_in(messages):
-            rule = self._draw(made.call)[1]
-            result = made.result
+        for call in calls_in(messages):
+            rule = self._draw(call.call)[1]
+            result = call.result
             if rule is None or result is None or result.error or result.fault == "partial":
                 continue
-            if not self._environment.mutates(made.call.name, made.call.requestor):
-                self._first.setdefault(_key(made.call), result.content)
+            if not self._environment.mutates(call.call.name, call.call.requestor):
+                self._first.setdefault(_key(call.call), result.content)
 
     async def call(self, call: ToolCall) -> ToolMessage | None:
         """Return what a call results in that is not executed; wait before one that is delayed."""
@@ -172,9 +172,9 @@ class ToolFaults(TrialStages):
 
         calls = simulation.calls
         struck = [
-            Struck(message_idx=made.message_idx, tool=made.call.name, requestor=made.call.requestor, kind=fault)
-            for made in calls
-            if made.result is not None and (fault := made.result.fault)
+            Struck(message_idx=call.message_idx, tool=call.call.name, requestor=call.call.requestor, kind=fault)
+            for call in calls
+            if call.result is not None and (fault := call.result.fault)
         ]
         return ToolFaultFacts(rules=[rule.text for rule in self._rules], calls=len(calls), faults=struck)
 

@@ -50,8 +50,8 @@ def read(body: Mapping[str, Any]) -> EndpointRequest:
     Raises:
         UnservableRequest: It is malformed, or asks for something that cannot be served.
     """
-    given = {name: value for name, value in body.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
-    refuse_unknown(given, SAMPLING | _OWN, _UNSERVABLE)
+    set_fields = {name: value for name, value in body.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
+    refuse_unknown(set_fields, SAMPLING | _OWN, _UNSERVABLE)
     if body.get("n") not in (None, 1):
         raise UnservableRequest("only one answer is given to a request", "n")
     messages = list_of_objects(body.get("messages"), "messages", empty=False)
@@ -112,14 +112,14 @@ def write(answer: ChatReply, model: str, mark: str) -> dict[str, Any]:
     message |= {"tool_calls": calls} if calls else {}
     message |= fields_to_send_back(answer.message)
     reason = answer.finish_reason or ("tool_calls" if calls else "stop")
-    whole = {
+    completion = {
         "id": f"chatcmpl-{mark}",
         "object": "chat.completion",
         "created": CREATED,
         "model": answer.model or model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
     }
-    return {**whole, "usage": _usage(answer)}
+    return {**completion, "usage": _usage(answer)}
 
 
 def _usage(answer: ChatReply) -> dict[str, Any]:

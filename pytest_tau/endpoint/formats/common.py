@@ -117,13 +117,13 @@ def list_of_objects(value: Any, where: str, *, empty: bool = True) -> list[dict[
     Raises:
         UnservableRequest: It is something else, or empty if it must not be.
     """
-    found = [] if value is None else value
-    if not isinstance(found, list) or not (found or empty):
+    objects = [] if value is None else value
+    if not isinstance(objects, list) or not (objects or empty):
         raise UnservableRequest(f"expected a list of {'' if empty else 'at least one of '}objects", where)
-    for place, each in enumerate(found):
-        if not isinstance(each, dict):
+    for place, element in enumerate(objects):
+        if not isinstance(element, dict):
             raise UnservableRequest("expected an object", f"{where}[{place}]")
-    return found
+    return objects
 
 
 def texts_of(content: Any, where: str, types: Collection[str]) -> list[str]:
@@ -167,8 +167,8 @@ def function_tool(name: Any, where: str, fields: Mapping[str, Any]) -> dict[str,
     """
     if not isinstance(name, str) or not name:
         raise UnservableRequest("expected the name of a function", f"{where}.name")
-    given = {field: value for field, value in fields.items() if value is not None}
-    return {"type": "function", "function": {"name": name, **given}}
+    set_fields = {field: value for field, value in fields.items() if value is not None}
+    return {"type": "function", "function": {"name": name, **set_fields}}
 
 
 def tools_of(body: Mapping[str, Any], read: Callable[[Mapping[str, Any], str], dict[str, Any]]) -> list[dict[str, Any]]:
@@ -209,8 +209,8 @@ def hosted_tool(kind: Any, where: str) -> UnservableRequest:
 
 def fields_to_send_back(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an assistant's message other than its text and calls, such as its reasoning."""
-    own = ("role", "content", "tool_calls", "refusal", "function_call")
-    return {name: value for name, value in message.items() if name not in own and value is not None}
+    known_fields = ("role", "content", "tool_calls", "refusal", "function_call")
+    return {name: value for name, value in message.items() if name not in known_fields and value is not None}
 
 
 def calls_of(message: Mapping[str, Any], mark: str) -> list[tuple[str, str, str]]:
@@ -220,14 +220,14 @@ def calls_of(message: Mapping[str, Any], mark: str) -> list[tuple[str, str, str]
         message: The message in OpenAI chat format.
         mark: Distinguishes the answer; part of ids that the model did not give.
     """
-    found = []
+    triples = []
     calls: Iterable[Any] = message.get("tool_calls") or []
     for place, call in enumerate(calls):
         call = call if isinstance(call, dict) else {}  # noqa: PLW2901
         function: Any = call.get("function") if isinstance(call.get("function"), dict) else {}
         name, arguments = str(function.get("name") or ""), function.get("arguments")
-        found.append((str(call.get("id") or f"call_{mark}_{place}"), name, arguments_text(arguments)))
-    return found
+        triples.append((str(call.get("id") or f"call_{mark}_{place}"), name, arguments_text(arguments)))
+    return triples
 
 
 def arguments_text(arguments: Any) -> str:

@@ -138,12 +138,15 @@ def _tool_choice(choice: Any) -> str | dict[str, Any] | None:
 
 def _response_format(body: Mapping[str, Any]) -> dict[str, Any] | None:
     config = body.get("output_config")
-    wanted = (config.get("format") if isinstance(config, dict) else None) or body.get("output_format")
-    if wanted is None:
+    output_format = (config.get("format") if isinstance(config, dict) else None) or body.get("output_format")
+    if output_format is None:
         return None
-    if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
+    if not isinstance(output_format, dict) or output_format.get("type") != "json_schema":
         raise UnservableRequest("expected the type json_schema", "output_config.format")
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": wanted.get("schema"), "strict": True}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": output_format.get("schema"), "strict": True},
+    }
 
 
 def _args(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +173,9 @@ def write(answer: ChatReply, model: str, mark: str) -> dict[str, Any]:
     text = message.get("content") or message.get("refusal")
     blocks += [{"type": "text", "text": text}] if isinstance(text, str) else []
     calls = calls_of(message, mark)
-    blocks += [{"type": "tool_use", "id": each, "name": name, "input": _input(text)} for each, name, text in calls]
+    blocks += [
+        {"type": "tool_use", "id": call_id, "name": name, "input": _input(text)} for call_id, name, text in calls
+    ]
     return {
         "id": f"msg_{mark}",
         "type": "message",
@@ -221,7 +226,7 @@ def stream(whole: Mapping[str, Any]) -> list[bytes]:
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": whole["stop_sequence"]}
     events.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}})
     events.append({"type": "message_stop"})
-    return [event(each, each["type"]) for each in events]
+    return [event(payload, payload["type"]) for payload in events]
 
 
 def _deltas(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -80,8 +80,12 @@ class ResponseStore:
         Raises:
             UnservableRequest: It refers to a response or an item that is not one of this trial.
         """
-        own = body.get("input")
-        items = [{"role": "user", "content": own}] if isinstance(own, str) else list_of_objects(own, "input")
+        own_input = body.get("input")
+        items = (
+            [{"role": "user", "content": own_input}]
+            if isinstance(own_input, str)
+            else list_of_objects(own_input, "input")
+        )
         items = [self._resolve(item, f"input[{place}]") for place, item in enumerate(items)]
         previous = body.get("previous_response_id")
         if previous is None:
@@ -130,9 +134,9 @@ def read(body: Mapping[str, Any], store: ResponseStore) -> EndpointRequest:
 
 
 def _check_include(include: Any) -> None:
-    for each in include or []:
-        if each != _ENCRYPTED:
-            raise UnservableRequest(f"{each!r} is not supported: only {_ENCRYPTED!r} is", "include")
+    for included in include or []:
+        if included != _ENCRYPTED:
+            raise UnservableRequest(f"{included!r} is not supported: only {_ENCRYPTED!r} is", "include")
 
 
 def _messages(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -204,14 +208,14 @@ def _tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _response_format(text: Any) -> dict[str, Any] | None:
-    wanted = text.get("format") if isinstance(text, dict) else None
-    if wanted is None or wanted == {"type": "text"}:
+    text_format = text.get("format") if isinstance(text, dict) else None
+    if text_format is None or text_format == {"type": "text"}:
         return None
-    if not isinstance(wanted, dict):
+    if not isinstance(text_format, dict):
         raise UnservableRequest("expected an object", "text.format")
-    if wanted.get("type") != "json_schema":
-        return wanted
-    return {"type": "json_schema", "json_schema": {name: wanted[name] for name in wanted if name != "type"}}
+    if text_format.get("type") != "json_schema":
+        return text_format
+    return {"type": "json_schema", "json_schema": {name: text_format[name] for name in text_format if name != "type"}}
 
 
 def _args(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,9 +338,9 @@ def stream(whole: Mapping[str, Any]) -> list[bytes]:
         {"type": "response.in_progress", "response": started},
     ]
     for index, item in enumerate(whole["output"]):
-        events += [{**each, "output_index": index} for each in _item_events(item)]
+        events += [{**payload, "output_index": index} for payload in _item_events(item)]
     events.append({"type": f"response.{whole['status']}", "response": whole})
-    return [event({**each, "sequence_number": number}, each["type"]) for number, each in enumerate(events)]
+    return [event({**payload, "sequence_number": number}, payload["type"]) for number, payload in enumerate(events)]
 
 
 def _item_events(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -346,8 +350,8 @@ def _item_events(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if kind == "function_call":
         empty = {"arguments": ""}
     yield {"type": "response.output_item.added", "item": {**item, "status": "in_progress", **empty}}
-    for each in inside(item):
-        yield {**each, "item_id": item["id"]}
+    for payload in inside(item):
+        yield {**payload, "item_id": item["id"]}
     yield {"type": "response.output_item.done", "item": item}
 
 
@@ -366,8 +370,8 @@ def _message_events(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _call_events(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for piece in cut(item["arguments"]):
         yield {"type": "response.function_call_arguments.delta", "delta": piece}
-    done = {"arguments": item["arguments"], "name": item["name"]}
-    yield {"type": "response.function_call_arguments.done", **done}
+    final = {"arguments": item["arguments"], "name": item["name"]}
+    yield {"type": "response.function_call_arguments.done", **final}
 
 
 def _reasoning_events(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
