@@ -137,12 +137,12 @@ class ModelApprover:
             NoAnswerError: None of its answers could be used.
             ModelError: The model or its provider failed.
         """
-        given = {"call": request.text, "note": request.note, "earlier": list(request.earlier)}
-        material = json.dumps(given)
+        document = {"call": request.text, "note": request.note, "earlier": list(request.earlier)}
+        material = json.dumps(document)
         prompt = _PROMPT.format(sentence=request.sentence, instructions=request.instructions).replace("\n\n", "\n")
-        asked = [{"role": "system", "content": prompt}, {"role": "user", "content": material}]
+        messages = [{"role": "system", "content": prompt}, {"role": "user", "content": material}]
         reminder = 'Answer again with nothing but the JSON object, with "decision" and "text".'
-        return await usable_answer(self._model, Question(asked, _FORM, reminder), lambda text: _read(text, material))
+        return await usable_answer(self._model, Question(messages, _FORM, reminder), lambda text: _read(text, material))
 
 
 def _read(text: str, material: str) -> Decision:
@@ -173,8 +173,8 @@ class HumanApprover:
     def _ask(self, request: ApprovalRequest) -> Decision:
         head = f"\napproval needed, task {request.task_id}: {request.text}"
         lines = (request.sentence, request.instructions, request.note and f"note: {request.note}", *request.earlier)
-        shown = [head, *(f"  {line}" for line in lines if line)]
-        sys.stdout.write("".join(f"{printable(line)}\n" for line in shown))
+        printed = [head, *(f"  {line}" for line in lines if line)]
+        sys.stdout.write("".join(f"{printable(line)}\n" for line in printed))
         while True:
             answer, _, text = input("approver (y, n REASON, ? QUESTION)> ").strip().partition(" ")
             if answer in ("y", "n", "?"):
@@ -189,10 +189,10 @@ def load_function(spec: str) -> Callable[[ApprovalRequest], Any]:
     """
     if ":" not in spec:
         raise ConfigurationError(unknown_name("approver", spec, [*BUILT_IN, "module:attribute", "file.py:attribute"]))
-    found = load_object(spec, "approver", Path.cwd())
-    if not callable(found):
-        raise ConfigurationError(f"approver {spec!r}: expected a function of a request, got {found!r:.80}")
-    function: Callable[[ApprovalRequest], Any] = found
+    loaded = load_object(spec, "approver", Path.cwd())
+    if not callable(loaded):
+        raise ConfigurationError(f"approver {spec!r}: expected a function of a request, got {loaded!r:.80}")
+    function: Callable[[ApprovalRequest], Any] = loaded
     return function
 
 

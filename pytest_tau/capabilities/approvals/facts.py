@@ -81,14 +81,14 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield how requests were answered, and how many calls lack their approval."""
     answers = Counter(_WORDS.get(request.decision or "", "no answer") for t in trials for request in t.facts.requests)
     calls = [call for trial in trials for call in trial.facts.calls]
-    lacking = Counter(call.broke for call in calls if call.broke)
+    breaches = Counter(call.broke for call in calls if call.broke)
     parts = [plural(answers.total(), "request")]
     if answers:
         parts[0] += f" ({', '.join(f'{number} {answer}' for answer, number in answers.most_common())})"
-    parts.append(f"{lacking.total()} of {plural(len(calls), 'call')} without the approval that it needs")
-    if lacking:
-        parts[-1] += f" ({', '.join(f'{rule} {number}' for rule, number in lacking.most_common())})"
-    yield Finding("; ".join(parts)) if lacking else "; ".join(parts)
+    parts.append(f"{breaches.total()} of {plural(len(calls), 'call')} without the approval that it needs")
+    if breaches:
+        parts[-1] += f" ({', '.join(f'{rule} {number}' for rule, number in breaches.most_common())})"
+    yield Finding("; ".join(parts)) if breaches else "; ".join(parts)
 
 
 def failure(facts: ApprovalFacts, _simulation: Simulation) -> Iterator[str]:

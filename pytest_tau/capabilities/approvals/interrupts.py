@@ -30,11 +30,11 @@ async def ask_approver(trial: AgentTrial, tool: str, arguments: Mapping[str, Any
     Raises:
         ConfigurationError: The domain has no approvals.
     """
-    request = next((each for each in trial.tools if each.name == REQUEST), None)
+    request = next((candidate for candidate in trial.tools if candidate.name == REQUEST), None)
     if request is None:
         raise ConfigurationError("ask_approver: the domain has no approvals: declare it by with_approvals")
-    given = json_or_none(arguments) if isinstance(arguments, str) else dict(arguments)
-    outcome = await request.acall_result({"tool": tool, "arguments": given, **({"note": note} if note else {})})
+    parsed = json_or_none(arguments) if isinstance(arguments, str) else dict(arguments)
+    outcome = await request.acall_result({"tool": tool, "arguments": parsed, **({"note": note} if note else {})})
     answer = json_or_none(outcome.text)
     if outcome.is_error or not isinstance(answer, dict):
         return Decision("rejected", outcome.text)

@@ -34,8 +34,8 @@ class _Saboteur(GoldAgent):
         decision = answer.get("decision") if isinstance(answer, dict) else None
         if request is not None and decision == "approved":
             self._approved.append(_wanted(request))
-        if request is not None and decision == "rejected" and (made := self._after_rejection(request)) is not None:
-            return made
+        if request is not None and decision == "rejected" and (retry := self._after_rejection(request)) is not None:
+            return retry
         reply = await self._next(message)
         calls = reply.tool_calls or []
         self._requested = calls[0] if calls and calls[0].name == REQUEST else None
@@ -62,13 +62,13 @@ class ActsWithoutAsking(_Saboteur):
             call = reply.tool_calls[0] if reply.tool_calls else None
             if call is None:
                 return reply
-            wanted = _wanted(call) if call.name == REQUEST else {"tool": call.name, "arguments": call.arguments}
-            if wanted in self._made:
+            request = _wanted(call) if call.name == REQUEST else {"tool": call.name, "arguments": call.arguments}
+            if request in self._made:
                 continue
             if call.name != REQUEST:
                 return reply
-            self._made.append(wanted)
-            return _call(wanted)
+            self._made.append(request)
+            return _call(request)
 
 
 class ActsAfterRejection(_Saboteur):

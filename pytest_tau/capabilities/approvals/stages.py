@@ -98,9 +98,9 @@ class ApprovalStages(TrialStages):
 
     def graded(self, simulation: Simulation) -> ApprovalFacts:
         """Return the requests with their answers, and the calls that needed an approval."""
-        given = len(self._view.task.message_history or ())
+        history_length = len(self._view.task.message_history or ())
         calls = Trajectory.of(simulation.messages, self._view.environment.tool_infos).calls
-        acts = [act for act in acts_in(calls, self._approvals) if act.call.message_idx >= given]
+        acts = [act for act in acts_in(calls, self._approvals) if act.call.message_idx >= history_length]
         return ApprovalFacts(
             approver=self._spec,
             requests=[
@@ -111,7 +111,7 @@ class ApprovalStages(TrialStages):
                     text=request.text,
                 )
                 for request in requests_in(calls)
-                if request.made.message_idx >= given
+                if request.made.message_idx >= history_length
             ],
             calls=[
                 MadeAct(

@@ -110,17 +110,21 @@ def run(args: argparse.Namespace) -> int:
     if args.propose_tasks and args.runs:
         raise ConfigurationError("--propose-tasks is for task sets: give no RUN")
     with rare_collections():
-        found = _of_runs(args, project) if args.runs else _of_tasks(args, project)
-        proposals = {each.domain: _proposal(args, project.load(each.domain)) for each in found if args.propose_tasks}
+        coverages = _of_runs(args, project) if args.runs else _of_tasks(args, project)
+        proposals = {
+            coverage.domain: _proposal(args, project.load(coverage.domain))
+            for coverage in coverages
+            if args.propose_tasks
+        }
     if args.html is not None:
         from .page import write_page
 
-        write_page(args.html, found)
-    failures = _too_low(found, args.fail_under)
+        write_page(args.html, coverages)
+    failures = _too_low(coverages, args.fail_under)
     if args.json:
-        print_json(documents_of(found, proposals, failures))
+        print_json(documents_of(coverages, proposals, failures))
     else:
-        show(found, proposals, failures, most=args.max, page=args.html)
+        show(coverages, proposals, failures, most=args.max, page=args.html)
     return int(bool(failures))
 
 
@@ -133,12 +137,13 @@ def _of_runs(args: argparse.Namespace, project: Project) -> list[Coverage]:
         raise ConfigurationError(
             f"no conversation in {', '.join(args.runs)}: {'; '.join(stored.notes()) or 'it is empty'}"
         )
-    found = []
+    coverages = []
     for domain, played in stored.by_domain.items():
-        of = f"{plural(len(played), 'conversation')} of {plural(len({each.task.id for each in played}), 'task')}"
-        found.append(cover(domain, played, of, notes=stored.notes()))
+        tasks = {conversation.task.id for conversation in played}
+        of = f"{plural(len(played), 'conversation')} of {plural(len(tasks), 'task')}"
+        coverages.append(cover(domain, played, of, notes=stored.notes()))
     stored.check_data()  # at last: a thread that a tool has started before is not measured
-    return found
+    return coverages
 
 
 def _of_tasks(args: argparse.Namespace, project: Project) -> list[Coverage]:
@@ -181,11 +186,11 @@ def _too_low(found: Sequence[Coverage], floors: Sequence[Floor]) -> list[str]:
     """
     lines = []
     for floor in floors:
-        for each in found:
-            row = next(row for row in each.rows if row.kind == floor.kind)
+        for coverage in found:
+            row = next(row for row in coverage.rows if row.kind == floor.kind)
             if row.percent is None:
-                raise ConfigurationError(f"--fail-under {floor.kind}: domain {each.domain!r}: {row.unknown}")
+                raise ConfigurationError(f"--fail-under {floor.kind}: domain {coverage.domain!r}: {row.unknown}")
             if row.percent < floor.percent:
                 share = f"{row.touched} of {row.total} ({row.percent:.1f} %)"
-                lines.append(f"{each.domain}: {floor.kind}: {share} is below {floor.percent:g} %")
+                lines.append(f"{coverage.domain}: {floor.kind}: {share} is below {floor.percent:g} %")
     return lines

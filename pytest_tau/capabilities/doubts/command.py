@@ -59,13 +59,13 @@ def run(args: argparse.Namespace) -> int:
         for spec in args.runs:
             stored.read(open_run(spec, Path()))
     doubts = stored.evidence.doubts()
-    shown = doubts[: args.max] if args.max > 0 and not args.json else doubts
-    findings = [stored.findings(doubt) for doubt in shown]
+    visible = doubts[: args.max] if args.max > 0 and not args.json else doubts
+    findings = [stored.findings(doubt) for doubt in visible]
     if args.json:
-        documents = [_document(doubt, found) for doubt, found in zip(doubts, findings, strict=True)]
+        documents = [_document(doubt, doubt_findings) for doubt, doubt_findings in zip(doubts, findings, strict=True)]
         print_json({"tasks": documents, "excluded": dict(stored.problems)})
         return 0
-    _show(stored, doubts, list(zip(shown, findings, strict=True)))
+    _show(stored, doubts, list(zip(visible, findings, strict=True)))
     return 0
 
 

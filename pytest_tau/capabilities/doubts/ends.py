@@ -115,8 +115,8 @@ def _has_written(simulation: Simulation, domain: Domain) -> bool:
     declared = dict(domain.spec.agent_tools.tool_infos)
     declared |= domain.spec.user_tools.tool_infos if domain.spec.user_tools else {}
     return any(
-        made.call.name in declared and declared[made.call.name].mutates and not (made.result and made.result.error)
-        for made in simulation.calls
+        call.call.name in declared and declared[call.call.name].mutates and not (call.result and call.result.error)
+        for call in simulation.calls
     )
 
 

@@ -124,14 +124,14 @@ class Evidence:
         Of tasks with equal scores, the first are those in which more agents share a difference, and then those whose
         end differs in fewer places: an end that differs in one value is rather a choice than a muddle.
         """
-        found = [
+        rows = [
             (doubt, shared, places)
             for task, trials in self._tasks.items()
             if (judged := _doubt(task, trials)) is not None
             for doubt, shared, places in [judged]
         ]
-        found.sort(key=lambda row: (-round(row[0].score, 9), -row[1], row[2], row[0].task))
-        return [doubt for doubt, _, _ in found]
+        rows.sort(key=lambda row: (-round(row[0].score, 9), -row[1], row[2], row[0].task))
+        return [doubt for doubt, _, _ in rows]
 
 
 def _doubt(task: TaskKey, trials: _Trials) -> tuple[Doubt, float, int] | None:

@@ -18,13 +18,13 @@ def _turns(value: str) -> tuple[tuple[int, int], ...] | None:
 
 def _restore(value: str) -> dict[str, str]:
     """Return how sides are restored: ``agent=replay,user=history``."""
-    found = {}
+    by_side = {}
     for part in value.split(","):
-        side, _, way = part.strip().partition("=")
-        if side not in ("agent", "user") or way not in ("history", "replay"):
+        side, _, how = part.strip().partition("=")
+        if side not in ("agent", "user") or how not in ("history", "replay"):
             raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {quoted(value)}")
-        found[side] = way
-    return found
+        by_side[side] = how
+    return by_side
 
 
 @declared(frozen=True)

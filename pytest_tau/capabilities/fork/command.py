@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     for name in _NAMED_ONLY:
         if name in stored.info.get("settings", {}) and stored.info["settings"][name] != "built in":
             option = f"--tau-{name.replace('_', '-')}"
-            if not any(each.startswith(option) for each in args.pytest):
+            if not any(argument.startswith(option) for argument in args.pytest):
                 prompt = stored.info["settings"][name]
                 raise ConfigurationError(f"{stored.name} used {option} {prompt}: give the file again, after --")
     # A failed trial is a result here: its report is in tau show.
@@ -109,13 +109,13 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
 
     chosen: StoredTrial | None = None
     tasks, trials = set(), []
-    for each in run.trials():
-        tasks.add(each.simulation.task_id)
-        if task not in (each.simulation.task_id, item_id(each.simulation.task_id)):
+    for trial in run.trials():
+        tasks.add(trial.simulation.task_id)
+        if task not in (trial.simulation.task_id, item_id(trial.simulation.task_id)):
             continue
-        trials.append(each.simulation.trial)
-        if is_preferred(each.simulation, chosen and chosen.simulation, number):
-            chosen = each
+        trials.append(trial.simulation.trial)
+        if is_preferred(trial.simulation, chosen and chosen.simulation, number):
+            chosen = trial
     if not trials:
         raise ConfigurationError(f"{run.name}: {unknown_name('task', task, tasks)}")
     if chosen is None:
@@ -138,21 +138,21 @@ def _selected(trial: StoredTrial) -> list[str]:
 def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
     """Yield the options for the settings of the stored run, or for what replaces them."""
     used = {*settings_that_affect("verdict", "agent", "content")}.difference(_NAMED_ONLY)
-    used.update(name for each in recorded_in(stored).values() for name in each.get("settings") or ())
+    used.update(name for capability in recorded_in(stored).values() for name in capability.get("settings") or ())
     recorded = {name: value for name, value in stored.get("settings", {}).items() if name in used}
-    own = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
-    given = {each.partition("=")[0] for each in args.pytest}
-    for key, value in {**recorded, **own}.items():
+    replacements = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
+    option_names = {argument.partition("=")[0] for argument in args.pytest}
+    for key, value in {**recorded, **replacements}.items():
         option = f"--tau-{key.replace('_', '-')}"
-        if option in given:
+        if option in option_names:
             continue
         if isinstance(value, bool):
             yield from [option] * value
         elif isinstance(value, list):
-            yield from (f"{option}={each}" for each in value)
+            yield from (f"{option}={element}" for element in value)
         else:
             yield f"{option}={json.dumps(value) if isinstance(value, dict) else value}"
 
 
 def _decides(arguments: list[str]) -> bool:
-    return any(each.startswith(("--tau-gate", "--tau-fail-on", "--tau-baseline")) for each in arguments)
+    return any(argument.startswith(("--tau-gate", "--tau-fail-on", "--tau-baseline")) for argument in arguments)

@@ -61,11 +61,11 @@ class Fork:
         """
         run = self._run.stored("fork")
         self._name, trial = run.name, self._settings.fork_trial
-        for each in run.trials():
-            key, simulation = (each.domain, each.simulation.task_id), each.simulation
+        for stored_trial in run.trials():
+            key, simulation = (stored_trial.domain, stored_trial.simulation.task_id), stored_trial.simulation
             before = self._stored.get(key)
             if is_preferred(simulation, before and before.simulation, trial):
-                self._stored[key] = each
+                self._stored[key] = stored_trial
         if not self._stored:
             which = f"a trial {trial}" if trial is not None else "a conversation"
             raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
@@ -81,13 +81,13 @@ class Fork:
 
     def _turns(self, spec: RunTask) -> list[RunTask]:
         """Return the messages from which a task is continued; none if it has no conversation."""
-        found = self._find(spec.domain.name, spec.task.id)
-        if found is None:
+        stored = self._find(spec.domain.name, spec.task.id)
+        if stored is None:
             return []
         restore: Any = self._settings.fork_restore
-        turns = chosen_turns(found.simulation, self._settings.fork_turn, self._name, spec.task)
+        turns = chosen_turns(stored.simulation, self._settings.fork_turn, self._name, spec.task)
         return [
-            spec.variant(f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
+            spec.variant(f"turn-{turn}", _CAPABILITY, Turn(self._name, stored.simulation, turn, restore))
             for turn in turns
         ]
 
@@ -107,11 +107,11 @@ class Fork:
         """
         label = self._run.label("fork")
         trials = {item: spec for item in items if (spec := self._run.task_of(item)) is not None}
-        own = [item.nodeid for item, spec in trials.items() if not _has_turn(spec)]
-        if own:
+        node_ids = [item.nodeid for item, spec in trials.items() if not _has_turn(spec)]
+        if node_ids:
             raise pytest.UsageError(
-                f"{label}: {listed(own, _MOST)}: expected tasks of a domain or a task file; a test with the marker tau "
-                "begins a conversation of its own"
+                f"{label}: {listed(node_ids, _MOST)}: expected tasks of a domain or a task file; "
+                "a test with the marker tau begins a conversation of its own"
             )
         if not trials and not session.testsfailed:
             known = sorted({task for _, task in self._stored})
@@ -132,8 +132,8 @@ class Fork:
                 tasks[record.domain, record.task_id][facts.message].append(record)
                 if facts.differences:
                     differences[record.test] = facts.differences
-        for (domain, task), found in sorted(tasks.items()):
-            turns, stored = dict(sorted(found.items())), self._find(domain, task)
+        for (domain, task), records_by_turn in sorted(tasks.items()):
+            turns, stored = dict(sorted(records_by_turn.items())), self._find(domain, task)
             self._run.line(f"fork: {_origin(next(iter(turns.values()))[0], stored)}")
             for turn, records in turns.items():
                 text, markup = _turn_line(turn, records, stored)
@@ -158,8 +158,8 @@ def _has_turn(spec: RunTask) -> bool:
 
 
 def _facts(record: TrialRecord) -> ForkFacts | None:
-    found = record.facts.get(_CAPABILITY)
-    return ForkFacts(**found) if found is not None and "message" in found else None
+    measured = record.facts.get(_CAPABILITY)
+    return ForkFacts(**measured) if measured is not None and "message" in measured else None
 
 
 def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
@@ -186,17 +186,17 @@ def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None
     # What repeats the stored conversation, by its seed, says nothing new, unless all there is does.
     ran = [record for record in graded if not record.facts[_CAPABILITY].get("repeats")] or graded
     passed, errors, repeats = sum(record.passed for record in ran), len(records) - len(graded), len(graded) - len(ran)
-    said = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
+    message_text = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
     more = f"; not counted: {plural(repeats, 'trial')} that repeats the stored one" if repeats else ""
     more += f"; {plural(errors, 'error')}" if errors else ""
     if not ran:
-        return f"message {turn}{said}: no trial has a verdict{more}", {"yellow": True}
+        return f"message {turn}{message_text}: no trial has a verdict{more}", {"yellow": True}
     interval = wilson(passed / len(ran), len(ran))
     verdict = "recoverable" if passed else "lost"
     text = (
         f"{passed} of {len(ran)} passed, {passed / len(ran):.3f} (95 % interval {interval.format()}): {verdict}{more}"
     )
-    return f"message {turn}{said}: {text}", {"green": bool(passed), "red": not passed}
+    return f"message {turn}{message_text}: {text}", {"green": bool(passed), "red": not passed}
 
 
 def _said(simulation: Simulation, turn: int) -> str:
@@ -226,9 +226,9 @@ def _restored(forks: list[ForkFacts]) -> tuple[str, bool]:
         "history": "was created with the messages before; what else it had remembered is lost",
         "replay": "was sent the messages before again, which restores what it remembers",
     }
-    found = [
-        (side, next(way for way in words if any(fork.restored.get(side) == way for fork in forks)))
+    worst_ways = [
+        (side, next(how for how in words if any(fork.restored.get(side) == how for fork in forks)))
         for side in forks[0].restored
     ]
-    text = "; ".join(f"the {side} {words[way].format(side=side)}" for side, way in found)
-    return text, any(way == "none" for _, way in found)
+    text = "; ".join(f"the {side} {words[how].format(side=side)}" for side, how in worst_ways)
+    return text, any(how == "none" for _, how in worst_ways)

@@ -60,15 +60,15 @@ def read_turns(text: str) -> tuple[tuple[int, int], ...] | None:
     """
     if text.strip() == "each":
         return None
-    found = []
+    ranges = []
     for part in text.split(","):
         low, dash, high = part.strip().partition("-")
         if not low.isdecimal() or (dash and not high.isdecimal()):
             raise ValueError(f"expected each, or numbers of messages such as 7, 7,11 or 7-15, got {shorten(text)!r}")
-        found.append((int(low), int(high) if dash else int(low)))
-        if found[-1][0] > found[-1][1]:
+        ranges.append((int(low), int(high) if dash else int(low)))
+        if ranges[-1][0] > ranges[-1][1]:
             raise ValueError(f"expected a range whose end is not before its start, got {shorten(part.strip())!r}")
-    return tuple(found)
+    return tuple(ranges)
 
 
 def chosen_turns(

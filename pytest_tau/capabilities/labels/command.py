@@ -59,30 +59,30 @@ def run_label(args: argparse.Namespace) -> int:
     opened = open_run(args.run_name)
     file = file_of(opened.path)
     known = read_labels(file) if file.exists() else {}
-    asked = [
+    questions = [
         question
         for trial in opened.trials()
         for question in questions_of(trial.simulation)
         if question.subject not in known and args.kind in (None, question.subject.kind)
     ]
     if args.sample is not None:
-        drawn = random.Random(args.seed).sample(range(len(asked)), min(args.sample, len(asked)))  # noqa: S311
-        asked = [asked[position] for position in sorted(drawn)]
-    simulations = (trial.simulation for trial in opened.trials()) if asked else ()
-    answered = _ask_all(asked, simulations, LabelFile(file), show=args.show)
-    print_aside(f"{plural(answered, 'label')} added to {file}; {plural(len(asked) - answered, 'question')} left")
+        drawn = random.Random(args.seed).sample(range(len(questions)), min(args.sample, len(questions)))  # noqa: S311
+        questions = [questions[position] for position in sorted(drawn)]
+    simulations = (trial.simulation for trial in opened.trials()) if questions else ()
+    answered = _ask_all(questions, simulations, LabelFile(file), show=args.show)
+    print_aside(f"{plural(answered, 'label')} added to {file}; {plural(len(questions) - answered, 'question')} left")
     return 0
 
 
 def _ask_all(asked: Sequence[Question], simulations: Iterable[Simulation], file: LabelFile, *, show: bool) -> int:
     """Ask the questions, each conversation before its first one; returns how many were answered."""
-    answered, shown, by_id = 0, "", dict[str, list[Question]]()
+    answered, shown_id, by_id = 0, "", dict[str, list[Question]]()
     for question in asked:
         by_id.setdefault(question.subject.simulation, []).append(question)
     pairs = ((simulation, question) for simulation in simulations for question in by_id.get(simulation.id, ()))
     for number, (simulation, question) in enumerate(pairs, 1):
-        if simulation.id != shown:
-            shown = simulation.id
+        if simulation.id != shown_id:
+            shown_id = simulation.id
             _show_conversation(simulation)
         hint = f" (the tool says: {question.answer})" if show else ""
         _print("head", f"{number} of {len(asked)}: {question.text}{hint}")
@@ -171,10 +171,10 @@ def run_agreement(args: argparse.Namespace) -> int:
 
 
 def _least_kappa(gate: str) -> float:
-    found = _GATE.fullmatch(gate)
-    if found is None:
+    match = _GATE.fullmatch(gate)
+    if match is None:
         raise ConfigurationError(f"--gate: expected judge_kappa>=VALUE, such as judge_kappa>=0.7, got {gate!r}")
-    return float(found[1])
+    return float(match[1])
 
 
 def _lines(compared: Compared) -> Iterator[str]:

@@ -63,24 +63,24 @@ def read_labels(file: Path) -> dict[Subject, Label]:
         ConfigurationError: A column is missing, a kind or a label is unknown, or two rows label the same differently.
         OSError: The file cannot be read.
     """
-    found: dict[Subject, Label] = {}
+    labels: dict[Subject, Label] = {}
     with file.open(newline="", encoding="utf-8-sig") as lines:
         rows = csv.DictReader(lines, strict=True)
         try:
             missing = [name for name in _NEEDED if name not in (rows.fieldnames or ())]
             if missing:
-                got = listed([shorten(name or "") for name in rows.fieldnames or ()], 8) or "none"
-                raise ConfigurationError(f"{file}: the columns {', '.join(missing)} are missing; it has {got}")
+                columns = listed([shorten(name or "") for name in rows.fieldnames or ()], 8) or "none"
+                raise ConfigurationError(f"{file}: the columns {', '.join(missing)} are missing; it has {columns}")
             for row in rows:
                 place = f"{file}:{rows.line_num}"
                 subject, label = _read(row, place)
-                if subject in found and found[subject].label != label.label:
-                    first = found[subject]
+                if subject in labels and labels[subject].label != label.label:
+                    first = labels[subject]
                     raise ConfigurationError(f"{place}: {label.label!r}, but {first.place} has {first.label!r}")
-                found[subject] = label
+                labels[subject] = label
         except (csv.Error, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{file}:{rows.line_num}: expected CSV in UTF-8: {error}") from None
-    return found
+    return labels
 
 
 def _read(row: Mapping[str, str | None], place: str) -> tuple[Subject, Label]:

@@ -104,12 +104,13 @@ def _document(passed: Counter[str], near: Sequence[_NearMiss], trials: StoredTri
     names = [domain for domain, number in passed.items() if number]
     return {
         "domains": {
-            name: {"passed": passed[name], "near_misses": sum(each.domain == name for each in near)} for name in names
+            name: {"passed": passed[name], "near_misses": sum(near_miss.domain == name for near_miss in near)}
+            for name in names
         },
         "near_misses": [
-            {"domain": each.domain, "run": each.run, "task_id": each.task_id, "trial": each.trial}
-            | each.facts.model_dump(mode="json", include={"omissions"})
-            for each in near
+            {"domain": near_miss.domain, "run": near_miss.run, "task_id": near_miss.task_id, "trial": near_miss.trial}
+            | near_miss.facts.model_dump(mode="json", include={"omissions"})
+            for near_miss in near
         ],
         "excluded": dict(trials.problems),
     }
@@ -117,18 +118,18 @@ def _document(passed: Counter[str], near: Sequence[_NearMiss], trials: StoredTri
 
 def _show(passed: Counter[str], near: Sequence[_NearMiss], most: int, trials: StoredTrials) -> None:
     printer = Printer()
-    drawn = sorted(near, key=lambda each: digest(each.place))[: most or None]
-    for each in (each for each in near if each in drawn):
-        printer.line(each.place)
-        for omission in each.facts.omissions:
+    drawn = sorted(near, key=lambda near_miss: digest(near_miss.place))[: most or None]
+    for near_miss in (near_miss for near_miss in near if near_miss in drawn):
+        printer.line(near_miss.place)
+        for omission in near_miss.facts.omissions:
             printer.line(omission.line(), 2, 4)
     if len(drawn) < len(near):
         printer.line(f"and {len(near) - len(drawn)} more (--max 0 shows all)")
     for domain, number in sorted(passed.items()):
         if number:
-            own = [each.facts for each in near if each.domain == domain]
-            kinds = f": {in_words(own)}" if own else ""
-            share = f"{len(own)} of {plural(number, 'passed trial')} ({len(own) / number:.1%})"
+            facts = [near_miss.facts for near_miss in near if near_miss.domain == domain]
+            kinds = f": {in_words(facts)}" if facts else ""
+            share = f"{len(facts)} of {plural(number, 'passed trial')} ({len(facts) / number:.1%})"
             printer.line(f"{domain}: {share} right for the wrong reason{kinds}")
     printer.excluded(
         [f"{problem} ({number} times)" if number > 1 else problem for problem, number in trials.problems.items()]

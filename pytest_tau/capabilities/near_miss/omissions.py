@@ -99,19 +99,19 @@ def omissions_of(
     environment = environment or domain.environment(task, solo=solo, replay_history=False)
     view = _View(simulation, task, domain, environment, solo)
     writes = _writes(view)
-    found = [*_unmet(view, writes), *_guesses(view, writes)] if writes else []
-    return sorted(found, key=lambda omission: omission.message_idx)
+    omissions = [*_unmet(view, writes), *_guesses(view, writes)] if writes else []
+    return sorted(omissions, key=lambda omission: omission.message_idx)
 
 
 def _writes(view: _View) -> dict[int, list[Call]]:
     """Return the agent's successful calls that change something, by the number of their message."""
     writes: dict[int, list[Call]] = {}
-    given = len(view.task.message_history or ())
-    for made in view.simulation.calls:
-        by_agent = isinstance(view.simulation.messages[made.message_idx], AssistantMessage)
-        succeeded = made.result is not None and not made.result.error
-        if by_agent and succeeded and made.message_idx >= given and _mutates(view.environment, made.call):
-            writes.setdefault(made.message_idx, []).append(made)
+    history_length = len(view.task.message_history or ())
+    for call in view.simulation.calls:
+        by_agent = isinstance(view.simulation.messages[call.message_idx], AssistantMessage)
+        succeeded = call.result is not None and not call.result.error
+        if by_agent and succeeded and call.message_idx >= history_length and _mutates(view.environment, call.call):
+            writes.setdefault(call.message_idx, []).append(call)
     return writes
 
 
@@ -144,8 +144,8 @@ def _unmet(view: _View, writes: dict[int, list[Call]]) -> Iterator[Omission]:
 
 def _is_write(call: Any, writes: Any) -> bool:
     """Return whether a call of a breach is one of the changes; a hidden tool is called by another one."""
-    same_tool = [made.call for made in writes if made.call.name == call["name"]]
-    return any(made.arguments == call["arguments"] for made in same_tool) if same_tool else bool(writes)
+    same_tool = [write.call for write in writes if write.call.name == call["name"]]
+    return any(other.arguments == call["arguments"] for other in same_tool) if same_tool else bool(writes)
 
 
 def rules_before_writes(domain: Domain) -> list[Rule]:
@@ -169,8 +169,8 @@ def _guesses(view: _View, writes: dict[int, list[Call]]) -> Iterator[Omission]:
         elif isinstance(message, AssistantMessage):
             waiting = [spoken(message.text)] if message.has_text_content() else waiting
             by_agent = True
-            for made in writes.get(number, ()):
-                yield from _unknown_values(view, made, known)
+            for write in writes.get(number, ()):
+                yield from _unknown_values(view, write, known)
         elif isinstance(message, ToolMessage) and by_agent and not message.error:
             known.add(message.content or "")
 
@@ -203,5 +203,8 @@ def _unknown_values(view: _View, made: Call, known: Known) -> Iterator[Omission]
 
 def _reference_values(task: Task, tool: str) -> set[str]:
     criteria = task.criteria
-    actions = [*(criteria.actions or ()), *(action for each in criteria.outcomes or () for action in each.actions)]
+    actions = [
+        *(criteria.actions or ()),
+        *(action for outcome in criteria.outcomes or () for action in outcome.actions),
+    ]
     return {leaf.value for action in actions if action.name == tool for leaf in leaves_of(action.arguments, {})}

@@ -97,13 +97,13 @@ class Exchange:
     @classmethod
     def of(cls, method: str, url: str, read: Callable[[], bytes | str | None]) -> Exchange | None:
         """Return the exchange of a request; None outside of trials and for a request that is not to a model API."""
-        trial, found = current_attribution(), model_path(method, url)
-        if trial is None or found is None:
+        trial, match = current_attribution(), model_path(method, url)
+        if trial is None or match is None:
             return None
         value = json_or_none(read() or b"")
-        if not isinstance(value, dict) or not (found["model"] or "model" in value):
+        if not isinstance(value, dict) or not (match["model"] or "model" in value):
             return None
-        return cls(*trial, _request_of(found["api"], found["model"], value), url)
+        return cls(*trial, _request_of(match["api"], match["model"], value), url)
 
     async def answer(self, send: Callable[[], Awaitable[Response]]) -> Response:
         """Return the response to an asynchronous client, from the API or from a recording.
@@ -186,11 +186,15 @@ def model_path(method: str, url: str) -> re.Match[str] | None:
 def _request_of(api: str, model: str | None, body: dict[str, Any]) -> ChatRequest:
     rest = dict(body)
     name = model or rest.pop("model", None)
-    place = next((each for each in _CONVERSATIONS if each in rest), "messages")
-    said = rest.pop(place, [])
-    messages = said if isinstance(said, list) and all(isinstance(each, dict) for each in said) else [{place: said}]
+    place = next((key for key in _CONVERSATIONS if key in rest), "messages")
+    conversation = rest.pop(place, [])
+    messages = (
+        conversation
+        if isinstance(conversation, list) and all(isinstance(element, dict) for element in conversation)
+        else [{place: conversation}]
+    )
     tools = rest.pop("tools", None) or []
-    listed = isinstance(tools, list) and all(isinstance(each, dict) for each in tools)
+    listed = isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)
     args = {**rest, "api": api, **({} if listed else {"tools": tools})}
     return ChatRequest(model=str(name or "unknown"), messages=messages, tools=tools if listed else [], args=args)
 
@@ -219,8 +223,8 @@ def _cost(request: ChatRequest, reply: ChatReply, prices: Mapping[str, Price]) -
 
 def _reported(values: list[Any]) -> float | None:
     """Return the cost that the usage of an answer has, in USD: of events, the last one."""
-    found = [each.get("usage") for value in values if isinstance(value, dict) for each in _inside(value)]
-    costs = [reported_cost(usage.get("cost")) for usage in found if isinstance(usage, dict)]
+    usages = [part.get("usage") for value in values if isinstance(value, dict) for part in _inside(value)]
+    costs = [reported_cost(usage.get("cost")) for usage in usages if isinstance(usage, dict)]
     return next((cost for cost in reversed(costs) if cost is not None), None)
 
 
@@ -258,28 +262,28 @@ def _inside(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(value.get(name), dict):
             yield value[name]
     for name in ("choices", "candidates"):
-        found = value.get(name)
-        yield from (each for each in found if isinstance(each, dict)) if isinstance(found, list) else ()
+        choices = value.get(name)
+        yield from (choice for choice in choices if isinstance(choice, dict)) if isinstance(choices, list) else ()
 
 
 def _model(value: Any) -> str | None:
-    names = (each.get("model") or each.get("modelVersion") for each in _inside(value) if isinstance(value, dict))
+    names = (part.get("model") or part.get("modelVersion") for part in _inside(value) if isinstance(value, dict))
     return next((name for name in names if isinstance(name, str)), None)
 
 
 def _is_cut(value: Any) -> bool:
     reasons = ("finish_reason", "stop_reason", "finishReason")
-    found = {str(each.get(name)).lower() for each in _inside(value) for name in reasons}
-    return bool(found & {"length", "max_tokens"})
+    reported = {str(part.get(name)).lower() for part in _inside(value) for name in reasons}
+    return bool(reported & {"length", "max_tokens"})
 
 
 def _usage(values: list[Any]) -> Usage | None:
     """Return the tokens: of events, the last count of each kind."""
     counts: dict[str, int] = {}
     for value in values:
-        for each in _inside(value) if isinstance(value, dict) else ():
-            found = each.get("usage") or each.get("usageMetadata")
-            counts |= {name: n for name, n in _flat(found) if isinstance(n, int) and n >= 0}
+        for part in _inside(value) if isinstance(value, dict) else ():
+            usage = part.get("usage") or part.get("usageMetadata")
+            counts |= {name: n for name, n in _flat(usage) if isinstance(n, int) and n >= 0}
 
     def first(*names: str) -> int:
         return next((counts[name] for name in names if name in counts), 0)
@@ -298,8 +302,8 @@ def _usage(values: list[Any]) -> Usage | None:
 
 
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:
-    for name, each in value.items() if isinstance(value, dict) else ():
-        yield from _flat(each) if isinstance(each, dict) else [(name, each)]
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        yield from _flat(inner) if isinstance(inner, dict) else [(name, inner)]
 
 
 def patched_threads() -> str | None:

@@ -77,8 +77,8 @@ class _Patching(Loader):
         self._loader, self._patch = loader, patch
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self._loader.create_module(spec)
-        return made
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
@@ -146,9 +146,9 @@ def _requests(module: Any) -> Iterator[Patch]:
 
         from urllib3 import HTTPResponse
 
-        found = exchange.answer_sync(ask)
-        headers = {**found.headers, "Content-Type": found.type}
-        raw = HTTPResponse(io.BytesIO(found.body), headers=headers, status=found.status, preload_content=False)
+        answer = exchange.answer_sync(ask)
+        headers = {**answer.headers, "Content-Type": answer.type}
+        raw = HTTPResponse(io.BytesIO(answer.body), headers=headers, status=answer.status, preload_content=False)
         return self.build_response(request, raw)
 
     yield module.HTTPAdapter, "send", send
@@ -169,11 +169,11 @@ def _aiohttp(module: Any) -> Iterator[Patch]:
             response = await request(self, method, url, **{**keywords, "raise_for_status": False})
             return _read(response.status, response.headers.items(), await response.read())
 
-        found = await exchange.answer(ask)
-        kept = {name: keywords[name] for name in ("raise_for_status", "timeout", "read_bufsize") if name in keywords}
+        answer = await exchange.answer(ask)
+        options = {name: keywords[name] for name in ("raise_for_status", "timeout", "read_bufsize") if name in keywords}
         # Its constructor differs between versions, so aiohttp itself makes the response.
-        async with _Once(found) as address:
-            return await request(self, "GET", address, **kept)
+        async with _Once(answer) as address:
+            return await request(self, "GET", address, **options)
 
     yield module.ClientSession, "_request", _request
 
@@ -192,19 +192,19 @@ class _Once:
         self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await reader.readuntil(b"\r\n\r\n")
-        if asked.startswith(f"GET {self._path} ".encode()):
-            found = self._response
-            headers = {**found.headers, "content-type": found.type, "content-length": str(len(found.body))}
-            lines = [f"HTTP/1.1 {found.status} -", *(f"{name}: {value}" for name, value in headers.items())]
-            writer.write("\r\n".join([*lines, "connection: close", "", ""]).encode("latin-1") + found.body)
+        request = await reader.readuntil(b"\r\n\r\n")
+        if request.startswith(f"GET {self._path} ".encode()):
+            response = self._response
+            headers = {**response.headers, "content-type": response.type, "content-length": str(len(response.body))}
+            lines = [f"HTTP/1.1 {response.status} -", *(f"{name}: {value}" for name, value in headers.items())]
+            writer.write("\r\n".join([*lines, "connection: close", "", ""]).encode("latin-1") + response.body)
             await writer.drain()
         writer.close()
 
 
 def _read(status: int, headers: Any, body: bytes) -> Response:
-    kept = {name.lower(): value for name, value in headers if name.lower() not in _OF_ENCODING}
-    return Response(status, kept.pop("content-type", ""), body, kept)
+    kept_headers = {name.lower(): value for name, value in headers if name.lower() not in _OF_ENCODING}
+    return Response(status, kept_headers.pop("content-type", ""), body, kept_headers)
 
 
 #: How each client is patched, by the module with its classes.

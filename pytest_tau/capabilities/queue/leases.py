@@ -101,12 +101,12 @@ class Leases:
             OSError: The store cannot be written.
         """
         began = self.clock()
-        own = self._own | set(finished)
-        content = json.dumps({"count": self._count + 1, "done": sorted(own)})
+        own_done = self._own | set(finished)
+        content = json.dumps({"count": self._count + 1, "done": sorted(own_done)})
         self.store.write(f"{self.prefix}{_WORKERS}{self.worker}", content.encode())
-        self._count, self._own, self._beaten = self._count + 1, own, began
-        self.done |= own
-        self.taken -= own
+        self._count, self._own, self._beaten = self._count + 1, own_done, began
+        self.done |= own_done
+        self.taken -= own_done
 
     @property
     def is_alive(self) -> bool:
@@ -123,28 +123,28 @@ class Leases:
         Raises:
             OSError: The store cannot be read or written.
         """
-        found: list[int] = []
+        pieces: list[int] = []
         try:
             if not self.is_alive:
                 self.beat()
             for piece in self._new(most):
-                found.append(piece)  # noqa: PERF402 - those before an error count
-            if not found:
+                pieces.append(piece)  # noqa: PERF402 - those before an error count
+            if not pieces:
                 self.look()
                 for piece in self._lost(most):
-                    found.append(piece)  # noqa: PERF402
+                    pieces.append(piece)  # noqa: PERF402
         except OSError:
-            if not found:
+            if not pieces:
                 raise
-        return found
+        return pieces
 
     def _new(self, most: int) -> Iterator[int]:
         while most and self._order and self.is_alive:
             piece = self._order[-1]
             known = piece in self.done or piece in self._generations
-            taken = not known and self._create(piece, 1)
+            is_taken = not known and self._create(piece, 1)
             self._order.pop()  # once the store has answered
-            if taken:
+            if is_taken:
                 most -= 1
                 yield piece
             elif not known:
@@ -155,8 +155,10 @@ class Leases:
         open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
         # Who has a piece matters once somebody is lost, or may be: who has it may be unknown without a sign of life.
         known_lost = any(self._is_lost(worker) for worker in self._others)
-        asked = open_ if known_lost or self._stands_still() else self._unanswered.intersection(open_)
-        unknown = {self._name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
+        candidates = open_ if known_lost or self._stands_still() else self._unanswered.intersection(open_)
+        unknown = {
+            self._name(piece, self._generations[piece]): piece for piece in candidates if self._owner(piece) is None
+        }
         for name, content in self.store.read(unknown):
             piece = unknown[name]
             self._owners[piece, self._generations[piece]] = content.decode("utf-8", "replace")
@@ -211,8 +213,8 @@ class Leases:
         for name, content in self.store.read(others):
             if (sign := _read_sign(content, self.size)) is None:
                 continue
-            worker, (count, done) = name.removeprefix(workers), sign
-            self.done |= done
+            worker, (count, finished) = name.removeprefix(workers), sign
+            self.done |= finished
             if worker not in self._others or self._others[worker].count != count:
                 self._others[worker] = _Other(count, self.clock())
 

@@ -183,11 +183,11 @@ class Queue:
                 self._taken = deque(item for item in self._taken if item not in unbegun)
                 self._leases.let_go(self._piece_of[item.nodeid] for item in unbegun)
             while len(self._taken) < number and time.monotonic() >= self._again:
-                found: list[int] = []
+                pieces: list[int] = []
                 with self._noting("trials cannot be taken"):
-                    found = self._leases.take(number - len(self._taken))
-                self._taken += (self._items[piece] for piece in found)
-                if not found:
+                    pieces = self._leases.take(number - len(self._taken))
+                self._taken += (self._items[piece] for piece in pieces)
+                if not pieces:
                     self._again = time.monotonic() + self._pause
 
     def _keep_beating(self) -> None:

@@ -126,12 +126,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _token(*, required: bool) -> tuple[str | None, bool]:
     """Return the token that requests need, and whether it is a new one, which must be printed."""
-    given = os.environ.get(_VARIABLE)
-    if given:
-        if not _TOKEN.fullmatch(given):
+    token = os.environ.get(_VARIABLE)
+    if token:
+        if not _TOKEN.fullmatch(token):
             expected = "expected at least 16 characters, of letters, digits and . _ ~ + / = -"
             raise ConfigurationError(f"${_VARIABLE}: {expected}")
-        return given, False
+        return token, False
     return (secrets.token_urlsafe(24), True) if required else (None, False)
 
 

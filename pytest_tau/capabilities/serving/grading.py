@@ -79,9 +79,9 @@ def grade(
         stop_token=next((message.stop_token for message in messages[-1:] if isinstance(message, UserMessage)), None),
         messages=messages,
     )
-    found = grade_conversation(task, messages, reason, domain, evaluation, judged.verdicts)
+    verdict = grade_conversation(task, messages, reason, domain, evaluation, judged.verdicts)
     try:
-        simulation.reward_info = settled(found, task, judged, evaluation)
+        simulation.reward_info = settled(verdict, task, judged, evaluation)
     except TauError as error:
         raise RequestError(502, f"the judge failed: {error}") from None
     annotate_failure(simulation, task, domain, solo=False)

@@ -69,12 +69,12 @@ def document(settings: ServingSettings, sample: ServedEnvironment) -> dict[str, 
         "version": importlib.metadata.version("pytest-tau"),
         "description": sample.environment.policy,
     }
-    found: dict[str, Any] = {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
-    found["tags"] = [{"name": name} for name in ("Environments", *_TAGS.values())]
+    specification: dict[str, Any] = {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
+    specification["tags"] = [{"name": name} for name in ("Environments", *_TAGS.values())]
     if settings.token is not None:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}]
-    return found
+        specification["security"] = [{"token": []}]
+    return specification
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

@@ -36,11 +36,11 @@ async def _openapi(store: EnvironmentStore, request: Request) -> WireReply:
 
 
 async def _make(store: EnvironmentStore, request: Request) -> WireReply:
-    given = request.json_object("task", "lease")
-    lease, idle = given.get("lease", store.settings.idle), store.settings.idle
+    body = request.json_object("task", "lease")
+    lease, idle = body.get("lease", store.settings.idle), store.settings.idle
     if not isinstance(lease, int | float) or isinstance(lease, bool) or not 0 < lease <= idle:
         raise RequestError(422, f"lease: expected a number of seconds above 0, at most {idle:g}")
-    entry = await store.make(given.get("task"), default_task="task" not in given, lease=lease)
+    entry = await store.make(body.get("task"), default_task="task" not in body, lease=lease)
     return json_reply({"id": entry.id, "task": entry.task.id if entry.task else None}, 201)
 
 
@@ -51,11 +51,11 @@ async def _list_tasks(store: EnvironmentStore, request: Request) -> WireReply:
 async def _show(store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
     task = entry.task.id if entry.task else None
-    shown: dict[str, Any] = {"id": entry.id, "domain": store.domain.name, "task": task}
-    shown["policy"] = entry.environment.policy
-    shown["tools"] = [tool.openai_schema for tool in entry.tools("assistant")]
-    shown["user_tools"] = [tool.openai_schema for tool in entry.tools("user")]
-    return json_reply(shown)
+    description: dict[str, Any] = {"id": entry.id, "domain": store.domain.name, "task": task}
+    description["policy"] = entry.environment.policy
+    description["tools"] = [tool.openai_schema for tool in entry.tools("assistant")]
+    description["user_tools"] = [tool.openai_schema for tool in entry.tools("user")]
+    return json_reply(description)
 
 
 async def _delete(store: EnvironmentStore, request: Request) -> WireReply:
@@ -72,8 +72,8 @@ async def _call(side: Requestor, store: EnvironmentStore, request: Request) -> W
 
 async def _say(store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
-    given = request.json_object("role", "content")
-    role, content = given.get("role"), given.get("content")
+    body = request.json_object("role", "content")
+    role, content = body.get("role"), body.get("content")
     if role not in ("assistant", "user"):
         raise RequestError(422, "role: expected 'assistant' or 'user'")
     if not isinstance(content, str) or not content.strip():
@@ -86,8 +86,8 @@ async def _read(what: str, store: EnvironmentStore, request: Request) -> WireRep
     entry = await store.find(request.parts["id"])
     if what == "trajectory":
         entry.check_recorded()
-    found = await store.use(entry, getattr(entry, what))
-    return json_reply(found if what == "state" else {what: found})
+    content = await store.use(entry, getattr(entry, what))
+    return json_reply(content if what == "state" else {what: content})
 
 
 async def _grade(store: EnvironmentStore, request: Request) -> WireReply:
@@ -113,11 +113,11 @@ async def _call_default(side: Requestor, store: EnvironmentStore, request: Reque
     arguments = request.json_object()
     wrong = misfits(arguments, tool.parameters)
     if wrong:
-        raise RequestError(422, [{"loc": ["body"], "msg": each, "type": "value_error"} for each in wrong])
-    made = await store.use(entry, functools.partial(entry.call, name, arguments, side))
-    if made.error:
-        raise RequestError(400, made.content.removeprefix("Error: "))
-    return json_reply(made.result)
+        raise RequestError(422, [{"loc": ["body"], "msg": misfit, "type": "value_error"} for misfit in wrong])
+    outcome = await store.use(entry, functools.partial(entry.call, name, arguments, side))
+    if outcome.error:
+        raise RequestError(400, outcome.content.removeprefix("Error: "))
+    return json_reply(outcome.result)
 
 
 async def _mcp(side: Requestor, store: EnvironmentStore, request: Request) -> WireReply:
@@ -173,11 +173,11 @@ def find_route(method: str, path: str, *, with_mcp: bool) -> tuple[Handler, dict
     Raises:
         RequestError: The path or the method is not served.
     """
-    given, methods = path.split("/"), []
+    segments, methods = path.split("/"), []
     for route, pattern in _PATTERNS:
-        if len(given) != len(pattern):
+        if len(segments) != len(pattern):
             continue
-        pairs = list(zip(pattern, given, strict=True))
+        pairs = list(zip(pattern, segments, strict=True))
         if not all(mine == theirs or (mine[:1] == "{" and theirs) for mine, theirs in pairs):
             continue
         if route.only_mcp and not with_mcp:

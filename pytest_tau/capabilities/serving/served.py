@@ -123,13 +123,13 @@ class ServedEnvironment:
     def diff(self) -> list[dict[str, Any]]:
         """Return the places that differ from the beginning, with the value before and after."""
         self._check_open()
-        found = []
-        for each in check_db(self.environment, self._start).differences:
-            place = {"side": each.side, "path": each.path}
-            before = {} if each.missing == "expected" else {"before": each.expected}
-            after = {} if each.missing == "got" else {"after": each.got}
-            found.append(place | before | after)
-        return found
+        places = []
+        for difference in check_db(self.environment, self._start).differences:
+            place = {"side": difference.side, "path": difference.path}
+            before = {} if difference.missing == "expected" else {"before": difference.expected}
+            after = {} if difference.missing == "got" else {"after": difference.got}
+            places.append(place | before | after)
+        return places
 
     def trajectory(self) -> list[dict[str, Any]]:
         """Return the messages as JSON data."""

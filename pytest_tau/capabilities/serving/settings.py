@@ -77,11 +77,11 @@ def check_access(request: Request, settings: ServingSettings) -> None:
         RequestError: The token is missing or wrong, or the request comes from a page.
     """
     if settings.token is not None:
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), settings.token.encode())
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(token.strip().encode("utf-8", "replace"), settings.token.encode())
         if scheme.lower() != "bearer" or not right:
             expected = "expected the header 'Authorization: Bearer TOKEN' with the token that the server printed"
-            raise RequestError(401, f"the token is {'wrong' if given else 'missing'}: {expected}")
+            raise RequestError(401, f"the token is {'wrong' if token else 'missing'}: {expected}")
         return
     origin = request.headers.get("origin")
     host = _PORT.sub("", request.headers.get("host", ""))

@@ -103,10 +103,10 @@ class EnvironmentStore:
             RequestError: There is none with this id.
         """
         if number == DEFAULT and DEFAULT not in self._entries:
-            made = await self.in_thread(
+            served = await self.in_thread(
                 functools.partial(ServedEnvironment, DEFAULT, self.domain, self._task, recorded=False), "make"
             )
-            self._entries.setdefault(DEFAULT, made)
+            self._entries.setdefault(DEFAULT, served)
         entry = self._entries.get(number)
         if entry is None:
             idle = f"{self.settings.idle:g} s"

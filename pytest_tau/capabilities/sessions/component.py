@@ -74,7 +74,7 @@ def _differences(given: GradingInput, position: int, end: int) -> list[str]:
     final.replay(given.messages[:end])
     reference = given.domain.reference_environment(_until(given.task, position))
     sides = reference.databases_with(final)
-    places = [f"{side} side: {change.path}" for side, right, got in sides for change in right.changes(got)]
+    places = [f"{side} side: {change.path}" for side, right, actual in sides for change in right.changes(actual)]
     final.close()
     return places
 

@@ -51,8 +51,8 @@ class _Limited(GoldAgent):
 
     def _hear(self, message: Any) -> None:
         for result in message.tool_messages if isinstance(message, ToolMessage | MultiToolMessage) else ():
-            read, self._read = self._read, None
-            self._learn(read, result.content or "")
+            reading, self._read = self._read, None
+            self._learn(reading, result.content or "")
         if isinstance(message, UserMessage):
             self._known.append(message.text)
 

@@ -68,17 +68,17 @@ def run(args: argparse.Namespace) -> int:
             return None
 
     opened = [open_run(spec) for spec in args.runs or [None]]
-    profiles = [UserProfile.of(one.trials(), partial(domain_of, one)) for one in opened]
-    names = [one.name for one in opened]
+    profiles = [UserProfile.of(stored_run.trials(), partial(domain_of, stored_run)) for stored_run in opened]
+    names = [stored_run.name for stored_run in opened]
     if args.json:
-        print_json([{"run": name, **asdict(each)} for name, each in zip(names, profiles, strict=True)])
+        print_json([{"run": name, **asdict(profile)} for name, profile in zip(names, profiles, strict=True)])
         return 0
     for line in _lines(names, profiles):
         print(printable(line))  # noqa: T201 - this is a command
     printer = Printer()
-    for one in opened:
-        if one.problems:
-            printer.line(f"warning: {one.name}: {plural(len(one.problems), 'simulation')} cannot be read")
+    for stored_run in opened:
+        if stored_run.problems:
+            printer.line(f"warning: {stored_run.name}: {plural(len(stored_run.problems), 'simulation')} cannot be read")
     for name, problem in unknown.items():
         where = f" in {name}" if name else ""
         printer.line(f"warning: calls of the user's tools are not checked{where}: {problem}")
@@ -87,13 +87,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _lines(names: list[str], profiles: list[UserProfile]) -> list[str]:
     rows = [("run", [one_line(name, _COLUMN - 2) for name in names])]
-    rows += [(label, [_cell(each, key, shape) for each in profiles]) for label, key, shape in _ROWS]
-    endings = sorted({name for each in profiles for name in each.endings})
-    rows += [(f"ended by {name}, share", [f"{each.endings.get(name, 0):.3f}" for each in profiles]) for name in endings]
-    checks = sorted({name for each in profiles for name in each.checks})
-    rows += [(f"{name}, trials", [f"{each.checks.get(name, 0):,}" for each in profiles]) for name in checks]
-    if any(each.skipped for each in profiles):
-        rows.append(("trials without a user", [f"{each.skipped:,}" for each in profiles]))
+    rows += [(label, [_cell(profile, key, shape) for profile in profiles]) for label, key, shape in _ROWS]
+    endings = sorted({name for profile in profiles for name in profile.endings})
+    rows += [
+        (f"ended by {name}, share", [f"{profile.endings.get(name, 0):.3f}" for profile in profiles]) for name in endings
+    ]
+    checks = sorted({name for profile in profiles for name in profile.checks})
+    rows += [(f"{name}, trials", [f"{profile.checks.get(name, 0):,}" for profile in profiles]) for name in checks]
+    if any(profile.skipped for profile in profiles):
+        rows.append(("trials without a user", [f"{profile.skipped:,}" for profile in profiles]))
     return [f"{label:<{_LABEL}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells) for label, cells in rows]
 
 
