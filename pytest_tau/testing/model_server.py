@@ -49,6 +49,9 @@ class ModelServer:
             requests, counted from 1.
         embeddings: Called with each text of a request for embeddings; returns its embedding.
         api_key: If it is given, a request without it as ``Authorization: Bearer …`` is refused with 401.
+
+    Attributes:
+        script: The script; another one may change its answers.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class ModelServer:
         embeddings: Callable[[str], Sequence[float]] | None = None,
     ) -> None:
         self._embeddings = embeddings
-        self._script, self._latency, self._faults, self._api_key = script, latency, faults, api_key
+        self.script, self._latency, self._faults, self._api_key = script, latency, faults, api_key
         self._listener: Listener | None = None
         self._port: int | None = None
         self._lock = threading.Lock()
@@ -216,7 +219,7 @@ class ModelServer:
             answer: Any = self._faults.get(number) if self._faults else None
             if answer is None:
                 # A copy: the script may change its argument.
-                answer = self._script(parse_json(json.dumps(request)))
+                answer = self.script(parse_json(json.dumps(request)))
             if isinstance(answer, Fault):
                 return answer, seconds
             whole = written(path, sent, completion(request, answer))

@@ -128,7 +128,7 @@ def test_a_deleted_environment_is_gone(mock):
     path = make(mock)
     assert mock.delete(path).status_code == 204
     for answer in (mock.get(path), mock.delete(path), mock.post(f"{path}/tools/get_users")):
-        assert "it was deleted, was unused for 3600 s, or never existed" in detail(answer, 404)
+        assert "it was deleted, was unused for 3600 s or the time of its lease, or never existed" in detail(answer, 404)
 
 
 # Trajectories and verdicts
@@ -279,6 +279,30 @@ def test_there_are_not_too_many_environments():
         assert "the limit is 2" in detail(client.post("/environments"), 429)
         assert client.post("/tools/get_users").status_code == 200  # the default one does not count
         client.delete(first)
+        make(client)
+
+
+def test_a_client_has_a_quota():
+    with serving("mock", max_per_client=1, max_environments=3) as client:
+        first = make(client)
+        refused = "client '127.0.0.1' has 1 environment, which is its limit: delete one"
+        assert refused in detail(client.post("/environments"), 429)
+        trainer = {"Tau-Client": "trainer 7"}
+        assert client.post("/environments", headers=trainer).status_code == 201
+        assert "client 'trainer 7' has 1 env" in detail(client.post("/environments", headers=trainer), 429)
+        client.delete(first)
+        make(client)
+
+
+def test_requests_at_once_do_not_exceed_the_quota():
+    with serving("mock", max_per_client=3) as client, ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda _: client.post("/environments").status_code, range(12)))
+        assert sorted(answers) == [201] * 3 + [429] * 9
+
+
+def test_an_environment_that_cannot_be_made_does_not_count():
+    with serving("mock", max_per_client=1) as client:
+        assert "no-such" in detail(client.post("/environments", json={"task": "no-such"}), 404)
         make(client)
 
 

@@ -103,6 +103,7 @@ def test_a_port_in_use_is_an_error(capsys):
         (["mock", "--task", "none"], "--task: unknown task 'none'"),
         (["mock", "--port", "70000"], "--port: expected 0 to 65535, got 70000"),
         (["mock", "--max-environments", "0"], "--max-environments: expected 1 or more, got 0"),
+        (["mock", "--max-per-client", "0"], "--max-per-client: expected 1 or more, got 0"),
         (["mock", "--max-body", "-1"], "--max-body: expected 1 or more, got -1"),
         (["mock", "--max-seconds", "0"], "--max-seconds: expected a number of seconds above 0, got 0"),
         (["mock", "--idle", "nan"], "--idle: expected a number of seconds above 0, got nan"),

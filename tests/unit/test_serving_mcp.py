@@ -114,6 +114,14 @@ def test_too_many_sessions_are_refused():
         assert "the limit is 1" in refused(client.post("/mcp", json=INITIALIZE), 429)
 
 
+def test_sessions_count_for_the_quota_of_their_client():
+    with serving("mock", mcp=True, max_per_client=1) as client:
+        begin(client)
+        assert "which is its limit" in refused(client.post("/mcp", json=INITIALIZE), 429)
+        client.headers["Tau-Client"] = "other"
+        begin(client)
+
+
 def test_the_token_is_needed_for_mcp_too():
     with serving("mock", mcp=True, token="t" * 16) as client:
         assert client.post("/mcp", json=INITIALIZE).status_code == 401

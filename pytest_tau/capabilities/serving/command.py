@@ -35,6 +35,13 @@ _ENVIRONMENTS = (
         {"type": int, "default": 1000},
     ),
     Option(
+        ("--max-per-client",),
+        "the most environments of one client at a time, which is named by the header Tau-Client of a request, or else "
+        "by its address (default: no limit)",
+        "N",
+        {"type": int},
+    ),
+    Option(
         ("--idle",),
         "forget an environment that was not used for so long (default: %(default)g)",
         "SECONDS",
@@ -104,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
         token=token,
         mcp=args.mcp,
         max_environments=args.max_environments,
+        max_per_client=args.max_per_client,
         max_body=args.max_body,
         timeout=args.max_seconds,
         idle=args.idle,
@@ -139,8 +147,9 @@ def _check_numbers(args: argparse.Namespace) -> None:
     """Check the limits."""
     if not 0 <= args.port <= 65535:
         raise ConfigurationError(f"--port: expected 0 to 65535, got {args.port}")
-    for name, value in (("max-environments", args.max_environments), ("max-body", args.max_body)):
-        if value < 1:
+    for name in ("max-environments", "max-per-client", "max-body"):
+        value = getattr(args, name.replace("-", "_"))
+        if value is not None and value < 1:
             raise ConfigurationError(f"--{name}: expected 1 or more, got {value}")
     for name, value in (("max-seconds", args.max_seconds), ("idle", args.idle)):
         if not 0 < value < math.inf:

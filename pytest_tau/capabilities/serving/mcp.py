@@ -76,7 +76,7 @@ async def serve_session(store: EnvironmentStore, request: Request) -> WireReply:
         return reply.on_wire()
     task = request.query.get("task")
     try:
-        entry = await store.make(task, default_task=task is None)
+        entry = await store.make(task, request.client, default_task=task is None)
     except RequestError as error:
         return McpReply(error.status, error_answer(id_of(message), INVALID_REQUEST, str(error))).on_wire()
     return reply.on_wire(**{"Mcp-Session-Id": entry.id})

@@ -29,6 +29,20 @@ _TASK = {"task": {"type": ["string", "null"], "description": "the id of a task; 
 _LEASE = {"lease": {"type": "number", "description": "seconds after which it is deleted if it is not used"}}
 _SAID = {"role": {"type": "string", "enum": ["assistant", "user"]}, "content": {"type": "string", "minLength": 1}}
 _REASON = {"termination_reason": {"type": "string", "enum": list(REASONS), "default": "user_stop"}}
+_PARAMETERS = {
+    ("get", "/tasks"): {
+        "name": "split",
+        "in": "query",
+        "schema": {"type": "string"},
+        "description": "those of a split",
+    },
+    ("post", "/environments"): {
+        "name": "Tau-Client",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "whose environment it is (default: that of the address)",
+    },
+}
 
 #: Method, path, summary, properties of the body with those that are required, status of success.
 _OPERATIONS: tuple[tuple[str, str, str, dict[str, Any] | None, list[str], str], ...] = (
@@ -57,7 +71,8 @@ def document(settings: ServingSettings, sample: ServedEnvironment) -> dict[str, 
         schema = None if properties is None else _object(properties, required)
         operation = _operation(summary, "Environments", schema, status, None)
         operation["operationId"] = summary.lower().replace(" ", "_")
-        operation |= {"parameters": [_ID]} if "{id}" in path else {}
+        parameter = _ID if "{id}" in path else _PARAMETERS.get((method, path))
+        operation |= {"parameters": [parameter]} if parameter else {}
         paths.setdefault(path, {})[method] = operation
     for side, folder in _FOLDERS.items():
         for tool in sample.environment.shared_tools("user" if side == "user" else "assistant"):

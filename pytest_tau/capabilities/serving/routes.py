@@ -40,7 +40,7 @@ async def _make(store: EnvironmentStore, request: Request) -> WireReply:
     lease, idle = body.get("lease", store.settings.idle), store.settings.idle
     if not isinstance(lease, int | float) or isinstance(lease, bool) or not 0 < lease <= idle:
         raise RequestError(422, f"lease: expected a number of seconds above 0, at most {idle:g}")
-    entry = await store.make(body.get("task"), default_task="task" not in body, lease=lease)
+    entry = await store.make(body.get("task"), request.client, default_task="task" not in body, lease=lease)
     return json_reply({"id": entry.id, "task": entry.task.id if entry.task else None}, 201)
 
 

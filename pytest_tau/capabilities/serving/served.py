@@ -56,6 +56,7 @@ class ServedEnvironment:
         open_requests: Requests that use the environment.
         used: When it was used last, by the monotonic clock.
         lease: Seconds after which it is forgotten if it is not used; None for those of the settings.
+        client: Whose it is; None for the default one.
     """
 
     def __init__(self, number: str, domain: Domain, task: Task | None, *, recorded: bool = True) -> None:
@@ -66,6 +67,7 @@ class ServedEnvironment:
         self.lock = asyncio.Lock()
         self.open_requests, self.used = 0, time.monotonic()
         self.lease: float | None = None
+        self.client: str | None = None
         self._calls, self._closed = 0, False
         self._begin()
         self._start = self.environment.fork()

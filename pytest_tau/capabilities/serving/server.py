@@ -7,6 +7,7 @@ import contextlib
 import errno
 import logging
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...endpoint.listener import body_of, load
@@ -88,11 +89,11 @@ class EnvironmentServer:
     async def _answer(self, request: Any) -> WireReply:
         settings = self._settings
         headers = {name.lower(): value for name, value in request.headers.items()}
-        head = Request(request.method, request.path, headers=headers, query=request.query)
+        head = Request(request.method, request.path, headers=headers, query=request.query, address=request.remote or "")
         check_access(head, settings)
         handler, parts = find_route(head.method, head.path, with_mcp=settings.mcp)
         body = await self._body(request)
-        return await handler(self._store, Request(head.method, head.path, body, headers, head.query, parts))
+        return await handler(self._store, replace(head, body=body, parts=parts))
 
     async def _body(self, request: Any) -> bytes:
         settings = self._settings

@@ -31,6 +31,7 @@ class ServingSettings:
         token: What requests must carry as ``Authorization: Bearer TOKEN``; None if they need nothing.
         mcp: Whether MCP is served.
         max_environments: The most environments at a time, without the default one.
+        max_per_client: The most of them of one client; None for no limit.
         max_body: The most bytes of the body of a request.
         timeout: Seconds for a request: for its body, and for what it asks for.
         idle: Seconds after which an unused environment is forgotten.
@@ -44,6 +45,7 @@ class ServingSettings:
     token: str | None = field(default=None, repr=False)
     mcp: bool = False
     max_environments: int = 1000
+    max_per_client: int | None = None
     max_body: int = 1 << 20
     timeout: float = 60.0
     idle: float = 3600.0

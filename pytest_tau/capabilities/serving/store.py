@@ -7,9 +7,11 @@ import contextlib
 import functools
 import secrets
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import ConfigurationError, TauError, unknown_name
+from ...text import plural
 from .served import ServedEnvironment
 from .wire import RequestError
 from .workers import NotInTimeError, Workers
@@ -49,7 +51,7 @@ class EnvironmentStore:
         self._entries: dict[str, ServedEnvironment] = {}
         self._workers = Workers(_THREADS)
         self._closing: set[asyncio.Task[None]] = set()
-        self._being_made = 0
+        self._being_made: Counter[str] = Counter()  # by client
 
     def __len__(self) -> int:
         return len(self._entries) - (DEFAULT in self._entries)
@@ -67,11 +69,14 @@ class EnvironmentStore:
             raise RequestError(404, f"{unknown_name('split', split, splits)} of domain {self.domain.name!r}")
         return splits[split]
 
-    async def make(self, task_id: str | None, *, default_task: bool, lease: float | None = None) -> ServedEnvironment:
+    async def make(
+        self, task_id: str | None, client: str, *, default_task: bool, lease: float | None = None
+    ) -> ServedEnvironment:
         """Make an environment.
 
         Args:
             task_id: The task; None for the untouched databases.
+            client: Whose environment it is.
             default_task: Take the task of the settings instead.
             lease: Seconds after which it is forgotten if it is not used; None for those of the settings.
 
@@ -79,22 +84,30 @@ class EnvironmentStore:
             RequestError: There is no such task, or there are too many environments.
         """
         task = self._task if default_task else self._task_named(task_id)
-        # A tool that hangs keeps its thread when its environment is deleted.
-        if len(self) + self._being_made + self._workers.given_up >= self.settings.max_environments:
-            limit = f"the limit is {self.settings.max_environments}"
-            problem = f"there are too many environments ({limit}): delete one, or wait until an unused one is forgotten"
-            raise RequestError(429, problem)
-        self._being_made += 1
-        entry = None
+        self._refuse_more(client)
+        self._being_made[client] += 1
         try:
             entry = await self.in_thread(
                 functools.partial(ServedEnvironment, secrets.token_urlsafe(12), self.domain, task), "make"
             )
         finally:
-            self._being_made -= 1
-        entry.lease = lease
+            self._being_made[client] -= 1
+        entry.client, entry.lease = client, lease
         self._entries[entry.id] = entry
         return entry
+
+    def _refuse_more(self, client: str) -> None:
+        """Refuse another environment if there are too many, or too many of a client."""
+        advice = "delete one, or wait until an unused one is forgotten"
+        limit, quota = self.settings.max_environments, self.settings.max_per_client
+        # A tool that hangs keeps its thread when its environment is deleted.
+        if len(self) + self._being_made.total() + self._workers.given_up >= limit:
+            raise RequestError(429, f"there are too many environments (the limit is {limit}): {advice}")
+        owned = self._being_made[client] + sum(entry.client == client for entry in self._entries.values())
+        if quota is not None and owned >= quota:
+            raise RequestError(
+                429, f"client {client[:80]!r} has {plural(owned, 'environment')}, which is its limit: {advice}"
+            )
 
     async def find(self, number: str) -> ServedEnvironment:
         """Return an environment; the default one is made when it is first asked for.
@@ -110,7 +123,8 @@ class EnvironmentStore:
         entry = self._entries.get(number)
         if entry is None:
             idle = f"{self.settings.idle:g} s"
-            problem = f"no environment {number[:80]!r}: it was deleted, was unused for {idle}, or never existed"
+            unused = f"was unused for {idle} or the time of its lease"
+            problem = f"no environment {number[:80]!r}: it was deleted, {unused}, or never existed"
             raise RequestError(404, f"{problem}; make one by POST /environments")
         return entry
 

@@ -37,6 +37,7 @@ class Request:
         headers: The headers; names in lower case.
         query: The parameters of the query.
         parts: The parts of the path that its route leaves open, by name.
+        address: The address that it comes from.
     """
 
     method: str
@@ -45,6 +46,12 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     query: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""
+
+    @property
+    def client(self) -> str:
+        """The client: the name in the header ``Tau-Client``, or the address."""
+        return self.headers.get("tau-client") or self.address
 
     def json_object(self, *known: str) -> dict[str, Any]:
         """Return the JSON object in the body; empty if there is no body.
