@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.evaluation.components.db import check_db
 
@@ -154,7 +155,7 @@ def comparisons(options: Options) -> Iterator[Figure]:
         equal, different, whole = [], [], []
         for task in _tasks(domain, options):
             simulation = loop.run_until_complete(asimulate(task, domain=domain, agent="gold", settings=SETTINGS))
-            reference, untouched, final = domain.reference_environment(task), domain.environment(task), None
+            reference, untouched, final = reference_environment(domain, task), domain.environment(task), None
             final = domain.environment(task)
             final.replay(simulation.messages)
             for _ in range(options.count(3, 1)):

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..environment import reference_environment
 from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
@@ -173,7 +174,7 @@ class _Goal:
         unmet = "ENV_ASSERTION" in basis and any(not check.met for check in verdict.env_assertions or [])
         if not (database or unmet):
             return None
-        return cls(task, domain.reference_environment(task) if database else None, assertions=unmet)
+        return cls(task, reference_environment(domain, task) if database else None, assertions=unmet)
 
     def path_from(self, step: _Step, states: _States) -> list[Action] | None:
         """Return the reference's writes that lead from a state to the goal; None if they do not."""

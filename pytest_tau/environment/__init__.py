@@ -10,6 +10,7 @@ from .domain_files import PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of, postgresql, sqlite
 from .records import Record, canonical
+from .reference_states import failed_action, reference_environment, shared_reference, unstable_reference
 from .results import is_error
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
@@ -58,13 +59,17 @@ __all__ = [
     "check_task",
     "declare_values",
     "domain_of",
+    "failed_action",
     "is_error",
     "number_word",
     "on_other_domain",
     "postgresql",
     "read_values",
+    "reference_environment",
     "same_result",
+    "shared_reference",
     "sqlite",
     "tool",
+    "unstable_reference",
     "value_changes",
 ]

@@ -6,14 +6,12 @@ import functools
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConfigurationError, DomainError, ToolError, ToolServerError, hides_frames
-from ..models.problems import problem_text
+from ..errors import ConfigurationError, hides_frames
 from ..models.task_files import DEFAULT_SPLIT
 from ..world import InWorld
 from .between import Between
-from .changes import place_text
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from ..models import Spoken, Task
-    from .changes import Change
     from .database import Database
     from .retrieval import KnowledgeBase, KnowledgeSpec, Retriever
     from .toolkit import Toolkit, ToolTexts
@@ -35,26 +32,6 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 T = TypeVar("T")
-
-#: What is kept of a task with its reference state.
-_FAILED = "failed action"
-#: What is wrong with reference actions that no conversation can repeat.
-_UNSTABLE = (
-    "lead to another state when they are carried out again, without those that only read: %s. Tools that write must do "
-    "the same each time, and a tool that changes what a write depends on must be declared as a write. %s"
-)
-
-
-class FailedAction(NamedTuple):
-    """A reference action that has failed.
-
-    Attributes:
-        position: Its place among the reference actions.
-        text: Its tool, and what was raised.
-    """
-
-    position: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -400,18 +377,6 @@ class Domain:
         """Return the retrieval variant that these settings mean; None without a knowledge base."""
         return self.check_mode(solo=False, policy=policy, retrieval=retrieval)[1]
 
-    def reference_environment(self, task: Task) -> Environment:
-        """Return a copy of the state after the task's reference actions, which are executed once a process.
-
-        Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
-        executes its own, also if the graded agent worked alone.
-        """
-        return self.shared_reference(task).fork()
-
-    def shared_reference(self, task: Task) -> Environment:
-        """Return the state after the task's reference actions that all copies are made of, for reading only."""
-        return self.once_per_task(task, "reference", self.after_reference_actions)
-
     def showing(self, spec: DomainSpec, tool_texts: ToolTexts | None) -> Domain:
         """Return this domain with other texts.
 
@@ -439,18 +404,13 @@ class Domain:
         found: T = known[what]
         return found
 
+    def kept(self, task: Task, what: str) -> Any:
+        """Return the result of a function of a task that ``once_per_task`` keeps; None if it was not computed."""
+        return self._of_tasks.value.get(digest(task), {}).get(what)
+
     def forget(self, task: Task) -> None:
         """Drop what is kept of a task that is not needed again, such as its reference state."""
         self._of_tasks.value.pop(digest(task), None)
-
-    def failed_action(self, task: Task) -> FailedAction | None:
-        """Return the first reference action of a task that failed although it is not meant to.
-
-        One that only reads, and that its tool has refused, is none: nothing lacks its effect. None if there is no such
-        action, or the reference state was not needed.
-        """
-        failed: FailedAction | None = self._of_tasks.value.get(digest(task), {}).get(_FAILED)
-        return failed
 
     @property
     def has_own_data(self) -> bool:
@@ -461,66 +421,6 @@ class Domain:
         """Return which of the records that all simulations share was changed; None if none was."""
         problem = self._databases.problem()
         return None if problem is None else f"domain {self.spec.name!r}: {problem}"
-
-    def unstable_reference(self, task: Task) -> str | None:
-        """Return why no agent can be graded by a task's reference state; None if it is the same each time.
-
-        The reference actions are carried out once more on a fresh environment, without those that only read, as
-        grading does with the calls of a conversation. Once a process.
-
-        Raises:
-            ToolServerError: A tool server is lost.
-            DomainError: The tools do not begin with the same state each time.
-        """
-        return self.once_per_task(task, "unstable", self._unstable_reference)
-
-    def _unstable_reference(self, task: Task) -> str | None:
-        if not self.spec.agent_db.comparable:
-            return None
-        first, again = self.shared_reference(task), self._carried_out(task, without_reads=True)
-        changes = (change for _, mine, now in first.databases_with(again) for change in mine.changes(now))
-        change = next(changes, None)
-        if change is None:
-            return None
-        problem = _UNSTABLE % (place_text(change), self._advice(change))
-        return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {problem}"
-
-    def _advice(self, change: Change) -> str:
-        """Return how to exclude a value that differs each time, such as the time of a change."""
-        source = getattr(self.spec.agent_db, "source", None)
-        if source is None:
-            return "What differs each time, such as a time or a random id, must come from the data or the arguments"
-        if hasattr(source, "advice_for"):
-            return str(source.advice_for(change))
-        return f"Omit from {source.keyword}= what differs each time, such as the time at which a record was created"
-
-    def after_reference_actions(self, task: Task) -> Environment:
-        """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""
-        return self._carried_out(task)
-
-    def _carried_out(self, task: Task, *, without_reads: bool = False) -> Environment:
-        environment = self.environment(task, apart=True)
-        # Every conversation begins with the calls that the history ends with.
-        pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
-        pending, actions = pending or [], task.criteria.actions or []
-        for position, action in enumerate([*pending, *actions], start=-len(pending)):
-            info = environment.info_of(action.name, action.requestor)
-            if without_reads and info is not None and not info.mutates and not info.uncounted:
-                continue
-            try:
-                environment.perform(action.name, action.arguments, action.requestor)
-            except DomainError:
-                raise
-            except Exception as error:  # the tool boundary; a failing reference action is skipped
-                writes = info is not None and info.mutates
-                if writes and isinstance(error, ToolServerError):
-                    raise
-                counts = info is not None and (writes or not isinstance(error, ToolError))
-                if counts and position >= 0 and not actions[position].fails:
-                    failed = FailedAction(position, f"{action.name}: {problem_text(error)}")
-                    self._of_tasks.value.setdefault(digest(task), {}).setdefault(_FAILED, failed)
-        environment.close()
-        return environment
 
     def file_of(self, task: Task) -> Path | None:
         """Return the file that a task was read from; None for a task that is not the domain's."""

@@ -13,6 +13,7 @@ from ..text import shorten
 from ..world import WORLDS
 from .arguments import misfits
 from .functions.sessions import SessionState
+from .reference_states import failed_action, shared_reference, unstable_reference
 from .results import StoredCall, is_error, stored_calls
 from .schemas import arguments_of, converts, impossible_values
 from .toolkit import Toolkit
@@ -331,10 +332,10 @@ def _refuse_failing(task: Task, outcome: int | None, domain: Domain, file: Path 
     """
     right = task.of_outcome(outcome)
     try:
-        domain.shared_reference(right)
+        shared_reference(domain, right)
     except (DomainError, ToolServerError, ConfigurationError):
         return False  # which grading reports
-    if (failed := domain.failed_action(right)) is None:
+    if (failed := failed_action(domain, right)) is None:
         return True
     what = "the reference action" if outcome is None else "an action of another right outcome"
     problem = f'{what} fails: {failed.text}: correct it, or add "fails": true to it if that is meant'
@@ -366,10 +367,10 @@ def check_repeatable(tasks: Iterable[Task], domain: Domain) -> None:
 def _repeated(task: Task, domain: Domain) -> str | None:
     """Return what is wrong with the reference state of a task, or nothing; None if its actions cannot be made."""
     try:
-        problem = domain.unstable_reference(task)
+        problem = unstable_reference(domain, task)
     except (TaskFormatError, ToolServerError):
         return None  # which its trials report
-    if domain.failed_action(task) is not None:
+    if failed_action(domain, task) is not None:
         return None
     return (problem or "") if "DB" in task.criteria.reward_basis else ""
 

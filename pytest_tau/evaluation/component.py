@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Protocol
 
+from ..environment import shared_reference
 from ..errors import EvaluatorError, is_interrupt
 from ..models import CustomCheck, RewardInfo, clone
 from .component_reports import Check, ComponentReports, Line
@@ -87,7 +88,7 @@ class GradingInput:
         """The same, shared by all conversations of the task, for reading only."""
         criteria = self.task.criteria
         gated = criteria.actions is not None or criteria.env_assertions is not None
-        return self.domain.shared_reference(self.task) if gated else None
+        return shared_reference(self.domain, self.task) if gated else None
 
 
 class RewardComponent(ComponentReports):

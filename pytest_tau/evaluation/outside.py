@@ -11,6 +11,7 @@ import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..environment import unstable_reference
 from ..environment.functions.sessions import SessionState
 from ..errors import DomainError
 from ..models import OutsideChanges, calls_in
@@ -136,7 +137,7 @@ def outside_changes(live: Environment, before: StateBefore, given: GradingInput)
     during = writing(live.executed - before.executed - own_executions)
     if during:
         return _changes("during", during, differences)
-    if given.domain.unstable_reference(given.task) is not None:
+    if unstable_reference(given.domain, given.task) is not None:
         return None  # the domain itself is never the same
     if not live.agent_db.cheap_to_fork:
         return None  # what follows would start servers
@@ -179,7 +180,7 @@ def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | None, task: 
     if undeclared is not None:
         raise DomainError(str(undeclared))
     wrong = (verdict.reward_breakdown or {}).get("DB") == 0
-    problem = (domain.unstable_reference(task) if wrong else None) or domain.shared_records_problem()
+    problem = (unstable_reference(domain, task) if wrong else None) or domain.shared_records_problem()
     if problem is not None:
         raise DomainError(problem)
     for check in verdict.env_assertions or []:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..environment import Environment
+from ..environment import Environment, shared_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ def state_share(task: Task, domain: Domain, differences: Iterable[Difference]) -
 
 def current_share(task: Task, domain: Domain, environment: Environment) -> float:
     """Return the same of a state that is not compared yet, which is only read."""
-    return _share(task, domain, _changed(domain.shared_reference(task), environment))
+    return _share(task, domain, _changed(shared_reference(domain, task), environment))
 
 
 def _share(task: Task, domain: Domain, differing: Iterable[str]) -> float:
@@ -48,7 +48,7 @@ def _by_reference(domain: Domain, task: Task) -> frozenset[str]:
     def changed(task: Task) -> frozenset[str]:
         initial = domain.shared_environment(task)
         initial.close()
-        return _changed(initial, domain.shared_reference(task))
+        return _changed(initial, shared_reference(domain, task))
 
     return domain.once_per_task(task, "changed leaves", changed)
 

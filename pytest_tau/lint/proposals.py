@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..environment import failed_action, shared_reference
 from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..references import open_choices, propose
 
@@ -30,8 +31,8 @@ def propose_outcomes(domain: Domain, tasks: Sequence[Task]) -> Iterator[Proposal
     """
     for task in tasks:
         try:
-            domain.shared_reference(task)
-            failed = domain.failed_action(task) is not None
+            shared_reference(domain, task)
+            failed = failed_action(domain, task) is not None
             outcomes = [] if failed else propose(task, domain, open_choices(task, domain))
         except (TaskFormatError, DomainError, ToolServerError):
             continue  # which lint reports

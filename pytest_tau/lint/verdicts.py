@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
+from ..environment import unstable_reference
 from ..errors import DomainError, ToolServerError
 from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
 from ..evaluation.evaluate import grade
@@ -60,7 +61,7 @@ def check_stable(task: Task, domain: Domain) -> Iterator[Finding]:
     They are carried out twice, each time in a fresh environment.
     """
     try:
-        problem = domain.unstable_reference(task)
+        problem = unstable_reference(domain, task)
     except (DomainError, ToolServerError) as error:
         problem = str(error)
     if problem is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..environment import check_comparable, check_task
+from ..environment import check_comparable, check_task, shared_reference, unstable_reference
 from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import Evaluation, components_of, known_components
 from ..evaluation.components.db import same_state
@@ -70,7 +70,7 @@ def prove(task: Task, domain: Domain, outcome: Outcome) -> list[str]:
         if failed := [*_failed(right, messages)]:
             return [*problems, *failed]
         problems += _breaches(right, domain, messages)
-        unstable = domain.unstable_reference(right)
+        unstable = unstable_reference(domain, right)
         problems += [unstable] if unstable else _unmet(right, domain, messages)
         return [*problems, *_equal_ones(task, outcome, right, domain)]
     except TaskFormatError as error:
@@ -118,7 +118,7 @@ def _equal_ones(task: Task, outcome: Outcome, right: Task, domain: Domain) -> It
     outcomes = task.criteria.outcomes or []
     end = next((position for position, each in enumerate(outcomes) if each is outcome), len(outcomes))
     for position in (None, *range(end)):
-        if same_state(domain.shared_reference(right), domain.shared_reference(task.of_outcome(position))):
+        if same_state(shared_reference(domain, right), shared_reference(domain, task.of_outcome(position))):
             other = "the reference actions" if position is None else f"outcome {position}"
             yield f"it leads to the same state as {other}: remove it"
 

@@ -14,6 +14,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import load_task_file
 from pytest_tau.protocol import Texts, with_texts
@@ -127,7 +128,7 @@ def test_the_database_has_the_reference_s_hash_before_and_after_the_reference_ac
     recorded = dict(re.findall(r"\b(\d{3}):([0-9a-f]{8})\b", specification))
     recorded |= dict.fromkeys(UNCHANGED, PRISTINE[:8])
     assert official.environment().agent_db.digest() == PRISTINE
-    ends = {name.removeprefix("task_"): official.reference_environment(task) for name, task in tasks.items()}
+    ends = {name.removeprefix("task_"): reference_environment(official, task) for name, task in tasks.items()}
     assert {name: environment.agent_db.digest()[:8] for name, environment in ends.items()} == recorded
 
 

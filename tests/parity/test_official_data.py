@@ -12,6 +12,7 @@ import pytest
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
 from pytest_tau.documents import read_json
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ GOLD = {
 
 def test_gold_actions_of_mock_end_where_the_reference_s_do(mock: Domain) -> None:
     tasks = {task.id: task for task in mock.tasks(None)}
-    assert {name: mock.reference_environment(task).agent_db.digest()[:8] for name, task in tasks.items()} == GOLD
+    assert {name: reference_environment(mock, task).agent_db.digest()[:8] for name, task in tasks.items()} == GOLD
     for name, task in tasks.items():
-        user_db = mock.reference_environment(task).user_db
+        user_db = reference_environment(mock, task).user_db
         assert user_db is not None
         shared = name == "update_task_with_initialization_data"
         assert user_db.digest()[:8] == ("4d510724" if shared else MOCK[1][:8])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.models import RewardInfo, Task
 from pytest_tau.testing import ScriptedJudge
 from pytest_tau_domains.retail import domain
@@ -90,7 +91,7 @@ def test_databases_have_the_reference_s_hash_before_and_after_the_reference_acti
     assert official.environment().agent_db.digest() == pristine
     found = {}
     for place, (name, task) in enumerate(tasks.items()):
-        state = official.reference_environment(task).agent_db
+        state = reference_environment(official, task).agent_db
         found[name] = (digest_of(state) if place % 20 else state.digest())[:8]
     assert found == {name: hashes.get(name, pristine[:8]) for name in tasks}
     assert (len(found), len(hashes)) == (114, 103)

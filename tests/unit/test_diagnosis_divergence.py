@@ -9,6 +9,7 @@ import pytest
 from pytest_tau.diagnosis import Divergence
 from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.environment import tool
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage, UserMessage
 
@@ -349,9 +350,9 @@ def test_calls_of_the_history_count(domain: Domain) -> None:
 def test_the_reference_and_the_verdict_stay_as_they_were(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
     wrong = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
-    before = domain.reference_environment(wanted).dump()
+    before = reference_environment(domain, wanted).dump()
     first_divergence(wanted, wrong, domain)
-    assert domain.reference_environment(wanted).dump() == before
+    assert reference_environment(domain, wanted).dump() == before
     assert simulated(domain, wanted, wrong.messages).reward_info == wrong.reward_info
     right = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))
     assert right.outcome == "passed"

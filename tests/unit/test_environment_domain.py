@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles, tool
+from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles, reference_states, tool
 from pytest_tau.environment.initial_state import apply_initial_state
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
 from pytest_tau.world import InWorld
@@ -392,7 +393,7 @@ def test_calls_of_the_history_that_fail_are_history(domain: Domain) -> None:
 
 def test_the_reference_state_is_that_after_the_actions(domain: Domain) -> None:
     wanted = task({"actions": [action("rename", item_id="lamp", name="Light"), action("switch", "user")]})
-    dump = domain.reference_environment(wanted).dump()
+    dump = reference_environment(domain, wanted).dump()
     assert dump["agent"]["items"]["lamp"]["name"] == "Light"
     assert dump["user"]["phone"]["on"] is True
 
@@ -408,14 +409,14 @@ def test_a_reference_action_that_raises_is_skipped_with_its_partial_effects(doma
             ]
         }
     )
-    items = domain.reference_environment(wanted).dump()["agent"]["items"]
+    items = reference_environment(domain, wanted).dump()["agent"]["items"]
     assert items["desk"]["name"] == "half done"
     assert items["lamp"]["name"] == "Light"
 
 
 def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
     wanted = task({"actions": [action("count", by=13), action("count", by=1)]})
-    dump = domain.reference_environment(wanted).dump()
+    dump = reference_environment(domain, wanted).dump()
     assert dump["agent"]["counter"] == 14
     assert dump["user"]["phone"]["shown"] == 0
 
@@ -424,24 +425,29 @@ def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
     history = [{"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 3}}]}]
     history.append({"role": "tool", "id": "1", "content": '"3"'})
     wanted = task({"actions": [action("count", by=1)]}, state={"message_history": history})
-    assert domain.reference_environment(wanted).dump()["agent"]["counter"] == 4
+    assert reference_environment(domain, wanted).dump()["agent"]["counter"] == 4
 
 
 @pytest.fixture
 def computed(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The tasks whose reference actions were executed; none was in an earlier test."""
     monkeypatch.setattr(domain, "_of_tasks", InWorld(dict))
-    found, execute = list[Any](), domain.after_reference_actions
-    monkeypatch.setattr(domain, "after_reference_actions", lambda task: (found.append(task), execute(task))[1])
-    return found
+    executed, execute = list[Any](), reference_states.after_reference_actions
+
+    def counted(domain: Domain, task: Any) -> Any:
+        executed.append(task)
+        return execute(domain, task)
+
+    monkeypatch.setattr(reference_states, "after_reference_actions", counted)
+    return executed
 
 
 def test_the_reference_state_is_computed_once(domain: Domain, computed: list[Any]) -> None:
     wanted, other = task({"actions": [action("count")]}), task({"actions": [action("count", by=2)]})
-    first, second = domain.reference_environment(wanted), domain.reference_environment(wanted)
+    first, second = reference_environment(domain, wanted), reference_environment(domain, wanted)
     assert first.dump() == second.dump()
     assert computed == [wanted]
-    assert domain.reference_environment(other).dump()["agent"]["counter"] == 2
+    assert reference_environment(domain, other).dump()["agent"]["counter"] == 2
     assert computed == [wanted, other]
 
 
@@ -449,8 +455,8 @@ def test_the_reference_state_is_computed_once(domain: Domain, computed: list[Any
 def test_the_reference_state_that_is_returned_is_a_copy(domain: Domain, data: Any) -> None:
     state = {"initialization_data": data} if data else None
     wanted = task({"actions": [action("tag", item_id="lamp", tag="x")]}, state=state)
-    before = domain.reference_environment(wanted).dump()
-    spoiled = domain.reference_environment(wanted)
+    before = reference_environment(domain, wanted).dump()
+    spoiled = reference_environment(domain, wanted)
     spoiled.call("count", {"by": 3})
     spoiled.call("switch", {}, "user")
     spoiled.agent_db.items["lamp"].tags.clear()  # type: ignore[attr-defined]
@@ -458,7 +464,7 @@ def test_the_reference_state_that_is_returned_is_a_copy(domain: Domain, data: An
     spoiled.agent_db.settings["theme"] = "light"  # type: ignore[attr-defined]
     assert spoiled.user_db is not None
     assert spoiled.user_db.phone.shown == 3  # type: ignore[attr-defined]
-    assert domain.reference_environment(wanted).dump() == before
+    assert reference_environment(domain, wanted).dump() == before
 
 
 def test_a_copy_of_sides_on_one_database_is_on_one_database(tmp_path: Path) -> None:
@@ -479,7 +485,7 @@ def test_a_copy_without_a_user_side_has_none(tmp_path: Path) -> None:
 
 def test_reference_actions_leave_the_task_alone(domain: Domain) -> None:
     wanted = task({"actions": [action("add", item_id="sofa", tags=["soft"]), action("tag", item_id="sofa", tag="x")]})
-    assert domain.reference_environment(wanted).dump()["agent"]["items"]["sofa"]["tags"] == ["soft", "x"]
+    assert reference_environment(domain, wanted).dump()["agent"]["items"]["sofa"]["tags"] == ["soft", "x"]
     assert wanted.criteria.actions is not None
     assert wanted.criteria.actions[0].arguments == {"item_id": "sofa", "tags": ["soft"]}
 
@@ -513,19 +519,19 @@ def test_what_is_made_of_a_task_is_made_once(domain: Domain) -> None:
 def test_what_is_made_of_a_task_is_made_again_when_the_task_is_changed_in_place(domain: Domain) -> None:
     wanted = task({"actions": []})
     count = Action(action_id="1", name="count", arguments={"by": 2})
-    before = domain.reference_environment(wanted)
+    before = reference_environment(domain, wanted)
     wanted.criteria.actions.append(count)  # type: ignore[union-attr]
-    after = domain.reference_environment(wanted)
+    after = reference_environment(domain, wanted)
     assert before.dump() != after.dump()
     wanted.criteria.actions[0].arguments["by"] = 3  # type: ignore[index]
-    assert domain.reference_environment(wanted).dump() not in (before.dump(), after.dump())
+    assert reference_environment(domain, wanted).dump() not in (before.dump(), after.dump())
 
 
 def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domain, computed: list[Any]) -> None:
     for number, odd in enumerate((object(), "\ud800"), 1):
         wanted = task({"actions": []})
         wanted.criteria.actions.append(Action(action_id="1", name="count", arguments={"by": odd}))  # type: ignore[union-attr]
-        assert domain.reference_environment(wanted).dump() == domain.reference_environment(wanted).dump()
+        assert reference_environment(domain, wanted).dump() == reference_environment(domain, wanted).dump()
         assert len(computed) == number
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_tau.environment import Domain, ToolInfo, Toolkit, check_task, tool
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import REWARD_TYPES
 
@@ -127,7 +128,7 @@ def test_toolkits_learn_the_task_in_each_environment(domain: Domain) -> None:
     told = Domain(replace(domain.spec, agent_tools=Told), domain.folder, domain.tasks_folder)
     told.environment()
     told.environment(task(task_id="one"))
-    told.reference_environment(task(task_id="two"))
+    reference_environment(told, task(task_id="two"))
     told.environment(task(task_id="three"), replay_history=False)
     assert begun == ["one", "two", "three"]
 

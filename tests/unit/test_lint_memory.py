@@ -7,6 +7,7 @@ import gc
 
 from pytest_tau import load_domain
 from pytest_tau.environment import Environment
+from pytest_tau.environment.reference_states import shared_reference
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import parse_task
 
@@ -42,10 +43,10 @@ def test_no_reference_state_of_a_checked_task_is_kept():
 
 def test_what_is_forgotten_of_a_task_is_made_again():
     domain, chair = load_domain("mock"), task(0)
-    first = domain.shared_reference(chair)
-    assert domain.shared_reference(chair) is first
+    first = shared_reference(domain, chair)
+    assert shared_reference(domain, chair) is first
     domain.forget(chair)
-    again = domain.shared_reference(chair)
+    again = shared_reference(domain, chair)
     assert again is not first
     assert again.equals(first)
     domain.forget(task(1))  # nothing is kept of it

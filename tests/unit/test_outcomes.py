@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import check_reference, check_task
+from pytest_tau.environment import check_reference, check_task, reference_states
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.evaluation import GRADING_RULES, passes_without_agent
 from pytest_tau.evaluation.components import known_components
@@ -151,13 +151,13 @@ def test_the_states_of_outcomes_are_made_only_if_they_are_needed_and_once(
     domain: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    carry_out = type(domain).after_reference_actions
+    carry_out = reference_states.after_reference_actions
 
-    def counted(self: Domain, task: Task) -> Any:
+    def counted(domain: Domain, task: Task) -> Any:
         made.append(str([each.arguments for each in task.criteria.actions or []]))
-        return carry_out(self, task)
+        return carry_out(domain, task)
 
-    monkeypatch.setattr(type(domain), "after_reference_actions", counted)
+    monkeypatch.setattr(reference_states, "after_reference_actions", counted)
     one, two, three = ({"item_id": "lamp", "name": name} for name in ("First", "Second", "Third"))
     wanted = several(*(outcome(action("rename", **each)) for each in (two, three)), actions=[action("rename", **one)])
     for _ in range(2):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import pytest_tau
+from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import AssistantMessage, Task, UserMessage, beginnings, parse_task
 from pytest_tau.models.sessions import heard, interval, remembered
@@ -49,7 +50,7 @@ def test_a_task_is_one_conversation_with_what_happens_in_between() -> None:
     assert [action.name for action in task.criteria.actions or []] == ["create_task", "begin_session", "create_task"]
     assert task.criteria.reward_basis == ["DB", "SESSIONS"]
     assert parse_task(task.model_dump(mode="json")) == task
-    reference = MOCK.reference_environment(task)
+    reference = reference_environment(MOCK, task)
     assert reference.elapsed == timedelta(hours=26, minutes=30)
     assert reference.dump()["agent"]["tasks"]["task_1"]["status"] == "completed"
     assert not reference.fork().equals(MOCK.environment(task))
@@ -253,6 +254,6 @@ def test_a_booking_is_dated_by_the_clock_that_has_moved() -> None:
         if action.name == "book_reservation"
     )
     task = parse_task(document(first(), {**LATER, "hours": 25, "initialization_actions": None, "actions": [booking]}))
-    before, after = airline.environment(task).dump()["agent"], airline.reference_environment(task).dump()["agent"]
+    before, after = airline.environment(task).dump()["agent"], reference_environment(airline, task).dump()["agent"]
     (made,) = after["reservations"].keys() - before["reservations"].keys()
     assert after["reservations"][made]["created_at"] == "2024-05-16T16:00:00"

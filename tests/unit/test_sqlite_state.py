@@ -15,6 +15,7 @@ import pytest
 import pytest_tau
 from pytest_tau.environment import domain_of, sqlite
 from pytest_tau.environment.functions.source import release_functions
+from pytest_tau.environment.reference_states import unstable_reference
 from pytest_tau.errors import ConfigurationError, DomainError, ToolError
 from pytest_tau.models import Task
 
@@ -266,11 +267,11 @@ def test_an_unstable_state_names_the_column_that_differs_each_time_and_the_word(
     action = {"action_id": "a", "name": "log", "arguments": {"what": "x"}}
     criteria = {"actions": [action], "reward_basis": ["DB"]}
     task = Task.model_validate({"id": "t", "user_scenario": {"instructions": "Hi."}, "evaluation_criteria": criteria})
-    problem = domain(log).unstable_reference(task)
+    problem = unstable_reference(domain(log), task)
     assert problem is not None
     assert 'Add omit=["log.created_at"] to sqlite(…)' in problem
     state = sqlite("shop.db", omit=["log.created_at"])
-    assert domain(log, state=state).unstable_reference(task) is None
+    assert unstable_reference(domain(log, state=state), task) is None
 
 
 @pytest.mark.parametrize(

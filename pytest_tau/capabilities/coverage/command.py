@@ -74,7 +74,21 @@ def add_parser(commands: Any) -> None:
         "-p, else those of the setting tau_domain)",
     )
     add_options(group, "split")
-    output = parser.add_argument_group("output")
+    _add_output_options(parser.add_argument_group("output"))
+    proposals = parser.add_argument_group("proposals")
+    proposals.add_argument(
+        "--propose-tasks",
+        type=_number,
+        metavar="N",
+        help="choose at most N tasks of the domain's generator, each time the one that touches most of what nothing "
+        "touches; with --json the tasks themselves",
+    )
+    add_options(proposals, "seed", help="seed of the generated tasks (default: %(default)s)", default=1)
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_output_options(output: Any) -> None:
     add_options(
         output, "max", default=_MOST, help="the number of lines for each kind; 0 for all (default: %(default)s)"
     )
@@ -88,17 +102,6 @@ def add_parser(commands: Any) -> None:
         metavar="KIND=PERCENT",
         help=f"exit with 1 if less of a kind is touched; may be repeated. Kinds: {', '.join(KINDS)}",
     )
-    proposals = parser.add_argument_group("proposals")
-    proposals.add_argument(
-        "--propose-tasks",
-        type=_number,
-        metavar="N",
-        help="choose at most N tasks of the domain's generator, each time the one that touches most of what nothing "
-        "touches; with --json the tasks themselves",
-    )
-    add_options(proposals, "seed", help="seed of the generated tasks (default: %(default)s)", default=1)
-    add_project_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, read_toml
+from ...environment import failed_action, shared_reference
 from ...environment.values import filled, flat_values
 from ...errors import ConfigurationError, TaskFormatError, unknown_name
 from ...lint import check_solvable
@@ -130,8 +131,8 @@ def _sound_tasks(domain: Domain, tasks: Sequence[Task], make: Any = None) -> dic
 def _problem_of(task: Task, domain: Domain) -> str | None:
     """Return why a task does not carry over: an action or gold fails, doing nothing passes, or gold breaks a rule."""
     try:
-        domain.shared_reference(task)
-        if failed := domain.failed_action(task):
+        shared_reference(domain, task)
+        if failed := failed_action(domain, task):
             return f"reference action {failed.position} fails: {failed.text}"
         errors = [found.text for found in check_solvable(task, domain) if found.severity == "error"]
     except (ConfigurationError, TaskFormatError) as error:

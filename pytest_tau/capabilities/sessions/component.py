@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...environment import reference_environment
 from ...evaluation import CustomComponent
 from ...models import BEGIN_SESSION, CustomCheck, beginnings
 
@@ -72,7 +73,7 @@ def _differences(given: GradingInput, position: int, end: int) -> list[str]:
     """Return the places of the state at the end of a session that are not as the reference actions leave them."""
     final = given.domain.environment(given.task, solo=given.solo, replay_history=False)
     final.replay(given.messages[:end])
-    reference = given.domain.reference_environment(_until(given.task, position))
+    reference = reference_environment(given.domain, _until(given.task, position))
     sides = reference.databases_with(final)
     places = [f"{side} side: {change.path}" for side, right, actual in sides for change in right.changes(actual)]
     final.close()

@@ -6,7 +6,7 @@ import re
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...environment import Environment, canonical, check_comparable
+from ...environment import Environment, canonical, check_comparable, shared_reference
 from ...models import DBCheck, Difference, OutcomeCheck
 from ...plain import json
 from ...text import plural
@@ -167,7 +167,7 @@ def _among_outcomes(given: GradingInput, of_reference: DBFindings) -> tuple[int 
     """Return the first other right outcome that was reached, else the nearest one or that of the reference actions."""
     compared = [_compared(None, of_reference, given)]
     for outcome in range(len(given.task.criteria.outcomes or ())):
-        findings = check_db(given.environment, given.domain.shared_reference(given.task.of_outcome(outcome)))
+        findings = check_db(given.environment, shared_reference(given.domain, given.task.of_outcome(outcome)))
         if not findings.differences:
             return outcome, findings
         compared.append(_compared(outcome, findings, given))

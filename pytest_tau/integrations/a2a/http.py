@@ -62,7 +62,7 @@ def key_for(agent: str, address: str) -> str:
     Args:
         agent: The URL of the agent, which the user named.
         address: The address that the agent's card names. It gets the key if it is on the same host, and not with
-            ``http`` in place of ``https``, or if the user named its host.
+            ``http`` instead of ``https``, or if the user named its host.
     """
     named, offered = urlsplit(agent), urlsplit(address)
     is_same = offered.hostname == named.hostname and (offered.scheme == "https" or named.scheme == "http")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...environment import failed_action
 from ...text import listed, plural, printable
 from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import MarkedNode
@@ -59,7 +60,7 @@ class UncheckedTasks:
         """Look for reference actions that failed when the state was computed to which a conversation's is compared."""
         for spec in filter(None, map(spec_of, getattr(session, "items", []))):
             # Tasks of other domains have not been run.
-            if not spec.domain.has_own_data and (failed := spec.domain.failed_action(spec.task)) is not None:
+            if not spec.domain.has_own_data and (failed := failed_action(spec.domain, spec.task)) is not None:
                 self._failed[spec.task.id] = failed.text
             if (problem := _contradiction(spec)) is not None:
                 self._contradictions[spec.task.id] = problem

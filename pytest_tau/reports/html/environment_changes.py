@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...environment import canonical, same_result
+from ...environment import canonical, same_result, shared_reference
 from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
@@ -165,7 +165,7 @@ class _OfTask:
         """The environment after the reference actions, for reading only; None if the task has no criteria for it."""
         criteria = self._task.criteria
         gated = criteria.actions is not None or criteria.env_assertions is not None
-        return self._domain.shared_reference(self._task.of_outcome(self._outcome)) if gated else None
+        return shared_reference(self._domain, self._task.of_outcome(self._outcome)) if gated else None
 
 
 class _StoppedError(Exception):

@@ -62,7 +62,19 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="make the calls on recorded tools, also of conversations for which the run names a domain",
     )
-    choices = parser.add_argument_group("task")
+    _add_task_options(parser.add_argument_group("task"))
+    output = parser.add_argument_group("output")
+    add_options(
+        output,
+        "out",
+        help="the file to write, or a folder for one file a task (default: from-RUN.tau.json, with --wrong "
+        "from-RUN.draft.json)",
+    )
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_task_options(choices: Any) -> None:
     choices.add_argument(
         "--wrong",
         action="store_true",
@@ -86,15 +98,6 @@ def add_parser(commands: Any) -> None:
         "replaced, the same by the same (extra redact recognises more)",
     )
     choices.add_argument("--limit", metavar="N", type=int, help="make at most so many tasks")
-    output = parser.add_argument_group("output")
-    add_options(
-        output,
-        "out",
-        help="the file to write, or a folder for one file a task (default: from-RUN.tau.json, with --wrong "
-        "from-RUN.draft.json)",
-    )
-    add_project_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
