@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..evaluation.components.policy import PolicyComponent
 from ..language.agreement import is_yes
-from ..language.mentions import mentions, mentions_any, short_names
+from ..language.forms import forms_of
+from ..language.mentions import mentions_any, short_names
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws
 from ..models import Attribution, call_as_text, strings_in
 from .evidence import scalars
 from .facts import first_line, quoted
+from .refusals import obstacle
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
@@ -84,6 +86,18 @@ def ignored_number(facts: Facts, deviation: Deviation, made: Call) -> Attributio
     return None
 
 
+def chose_number(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
+    """Apply if the agent chose a number, or yes or no, for something of which neither side had spoken."""
+    said = [text.lower() for side in ("user", "assistant") for _, text in facts.evidence.texts(side, made.message_idx)]
+    for slot in deviation.slots:
+        thing = slot.name.rpartition("_")[2][:_STEM]
+        chosen = len(slot.got) == len(slot.wanted) == 1 and (type(slot.got[0]) is int or slot.got[0] in ("yes", "no"))
+        if chosen and not any(thing in text for text in said):
+            reason = "it chose a value for what it had not asked, and the user had not said"
+            return Attribution("agent", reason, made.message_idx, f"{slot.name}: {slot.got[0]}")
+    return None
+
+
 def missed_extreme(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user wanted the cheapest or the most expensive, and a tool had shown a better one."""
     made, evidence = deviation.made, facts.evidence
@@ -113,8 +127,9 @@ def invented(facts: Facts, deviation: Deviation, made: Call) -> Attribution | No
         for value in slot.got:
             if not isinstance(value, str) or len(value) < _SHORTEST or not any(map(str.isdigit, value)):
                 continue
-            said = any(mentions(text, value) for _, text in evidence.texts("user", made.message_idx))
-            if not (said or evidence.is_shown(value) or mentions(facts.policy, value)):
+            forms = forms_of(value)
+            said = any(mentions_any(text, forms) for _, text in evidence.texts("user", made.message_idx))
+            if not (said or evidence.is_shown(value) or mentions_any(facts.policy, forms)):
                 reason = "it used a value that neither the user had said nor a tool had shown"
                 return Attribution("agent", reason, made.message_idx, f"{slot.name}: {value}")
     return None
@@ -217,6 +232,7 @@ def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
         or not ids
         or any(mentions_any(text, ids) for _, text in evidence.texts("assistant", after=made[0].message_idx))
         or any(withdraws(text) for _, text in evidence.texts("user", after=made[0].message_idx))
+        or obstacle(facts, deviation) is not None
     ):
         return None
     after = evidence.texts("assistant", after=made[-1].message_idx)

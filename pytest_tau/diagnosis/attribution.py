@@ -229,6 +229,7 @@ RULES = (
         "nothing differs but calls of the reference that their tools refuse, and the agent's calls instead of them",
         task_rules.requires_what_is_refused,
     ),
+    Rule("undecided", "nothing differs but the form of a value, such as Texas and TX", undecided_rules.only_forms),
     Rule("agent", "a call that differs breaks a rule which counts", at_call(agent_rules.broke_rule_that_counts)),
     Rule(
         "user",
@@ -322,6 +323,7 @@ RULES = (
         "the user had said how many it wanted, and the agent used another number",
         at_call(agent_rules.ignored_number),
     ),
+    Rule("agent", "the agent chose a number of what neither side had named", at_call(agent_rules.chose_number)),
     Rule(
         "agent",
         "the user wanted the cheapest or most expensive, and a tool had shown a better one",

@@ -10,6 +10,7 @@ from ..documents import DocumentError, parse_json
 from ..language import sentences, spoken
 from ..language.agreement import asks_for_yes, is_yes
 from ..language.claims import words_for_act
+from ..language.forms import forms_of
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import without_tokens
 from ..language.wishes import without_unwanted
@@ -73,9 +74,15 @@ class Evidence:
 
     def is_other_meant(self, value: Any, before: int) -> bool:
         """Return whether the user has spoken of "the other card", which a value may be."""
-        thing = _kind(value).rpartition(" ")[2]
-        other = re.compile(rf"\b(?:other|another|second) (?:\w+ )?{re.escape(thing)}\b", re.IGNORECASE)
-        return bool(thing) and any(other.search(text) for _, text in self.texts("user", before))
+        return any(_is_other_in(text, value) for _, text in self.texts("user", before))
+
+    def is_in_scenario(self, value: Any, others: Iterable[Any] = ()) -> bool:
+        """Return whether the scenario wants a value and none of the others, or speaks of "the other card"."""
+        scenario, others = without_unwanted(self.scenario), list(others)
+        if _is_other_in(scenario, value):
+            return True
+        rest = [form for other in others for form in self.forms(other, (value,))]
+        return mentions_any(scenario, self.forms(value, others)) and not mentions_any(scenario, rest)
 
     def orders(self, tool: str, before: int) -> list[str]:
         """Return the sentences of the user before a message that have a word for what a tool does."""
@@ -153,7 +160,7 @@ class Evidence:
         known = [self.records[str(other)].keys() for other in others if str(other) in self.records]
         fields = set.intersection(*map(set, known)) if known else None
         shared = {form.lower() for other in others for form in (*self._names(other), _kind(other))}
-        return [str(value), *(form for form in self._names(value, fields) if form.lower() not in shared)]
+        return [*forms_of(value), *(form for form in self._names(value, fields) if form.lower() not in shared)]
 
     def options(self, value: Any) -> Attributes:
         """Return the fields below a record, such as the options of a variant."""
@@ -186,6 +193,12 @@ def _texts_in_lists(value: Any) -> Iterator[str]:
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _texts_in_lists(inner)
+
+
+def _is_other_in(text: str, value: Any) -> bool:
+    thing = _kind(value).rpartition(" ")[2]
+    other = rf"\b(?:other|another|second) (?:\w+ )?{re.escape(thing)}\b"
+    return bool(thing) and re.search(other, text, re.IGNORECASE) is not None
 
 
 def _kind(value: Any) -> str:

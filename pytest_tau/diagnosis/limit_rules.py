@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..language.turns import mentions_refusal
 from ..models import CAPABILITY_LIMIT, STOPS, AssistantMessage, Attribution, UserMessage
 from .endings import cut_off
 from .facts import Said, first_line, quoted
@@ -24,6 +25,10 @@ def never_stopped(facts: Facts) -> Attribution | None:
     last = Said.last(messages, UserMessage)
     if reason != "max_steps" or not facts.everything_met or not idle or last is None:
         return None
+    agent = Said.last(messages, AssistantMessage)
+    if agent is not None and mentions_refusal(agent.text):
+        insisted = "the user insisted on what the agent had refused: whether its scenario lets it end decides"
+        return Attribution("undecided", insisted, last.message_idx, quoted(last.words), ("user", "task"))
     return Attribution(
         "user", "every check was met, but it did not end the conversation", last.message_idx, quoted(last.words)
     )

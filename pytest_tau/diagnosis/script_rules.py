@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import sentences
-from ..language.wishes import extreme_in, numbers_of, reconsidered, speaks_of_price, withdraws
+from ..language.wishes import extreme_in, numbers_of, reconsidered, refused_in, speaks_of_price, withdraws
 from ..models import Attribution, strings_in
 from .facts import quoted
+from .heading import refusals
 
 if TYPE_CHECKING:
     from ..models import Call
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Words for a thing begin alike: a bag and baggage.
 _STEM = 3
+#: Shorter words do not show what is refused: card does, and all does not.
+_LETTERS = 4
 
 
 def kept_wish(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
@@ -30,9 +34,23 @@ def kept_wish(facts: Facts, deviation: Deviation, made: Call) -> Attribution | N
         return None
     taken_back = _part_taken_back if deviation.wanted is not None else _call_taken_back
     sentence = taken_back(evidence, deviation, made)
-    if sentence is None:
+    if sentence is None or not _is_refused(evidence, sentence, agreed[1]):
         return None
     return Attribution("user", "it agreed to what its scenario takes back", agreed[1], quoted(sentence))
+
+
+def _is_refused(evidence: Evidence, sentence: str, before: int) -> bool:
+    """Return whether the agent has refused what the sentence has as its condition, if it has one."""
+    condition = refused_in(sentence)
+    if condition is None:
+        return True
+    texts = [refused for _, text in evidence.texts("assistant", before) for refused in refusals(text)]
+    stems = _stems(condition)
+    return any(not stems or stems & _stems(text) for text in texts)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_LETTERS] for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _LETTERS}
 
 
 def _part_taken_back(evidence: Evidence, deviation: Deviation, made: Call) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..evaluation import components_of
+from ..language.forms import is_same
 from ..models import Attribution, call_as_text
 from .turning_point import HANDED_OVER
 
@@ -14,6 +15,20 @@ if TYPE_CHECKING:
 
 #: Whose fault it may be that something was not said.
 _UNSAID: tuple[Party, ...] = ("agent", "user", "task")
+
+
+def only_forms(facts: Facts) -> Attribution | None:
+    """Apply if all that differs from the reference is the form of a value."""
+    slots = [slot for deviation in facts.deviations for slot in deviation.slots]
+    made = [deviation.made for deviation in facts.deviations]
+    pairs = [pair for slot in slots for pair in zip(slot.got, slot.wanted, strict=False)]
+    first = made[0] if made else None
+    if first is None or None in made or any(len(slot.got) != len(slot.wanted) for slot in slots):
+        return None
+    if not pairs or not all(is_same(*pair) for pair in pairs):
+        return None
+    reason = "only the form of a value differs: whether the policy or a tool says which one decides"
+    return Attribution("undecided", reason, first.message_idx, facts.deviations[0].text, ("agent", "task"))
 
 
 def state_undecided(facts: Facts) -> Attribution | None:

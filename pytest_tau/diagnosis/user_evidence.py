@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..language.agreement import is_yes
+from ..language.forms import forms_of, is_same
 from ..language.mentions import addresses_in, mentions, mentions_any, short_names
-from ..language.turns import waits_for_yes, wants_answer
+from ..language.message import sentences
+from ..language.turns import recommends, waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
 from ..models import Attribution, strings_in
 from .deviations import leaves
@@ -30,7 +32,9 @@ OTHER_WISH = "than its task has"
 def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for each value that is not as in the reference, or chosen it."""
     made, evidence = deviation.made, facts.evidence
-    differing = [(slot, value) for slot in deviation.slots for value in slot.got]
+    differing = [
+        (slot, value) for slot in deviation.slots for value in slot.got if not _is_as_in_scenario(evidence, slot, value)
+    ]
     if made is None or deviation.by_user or facts.refused_after(made) is not None or facts.forbids(made):
         return None
     lacking = [value for slot in deviation.slots if not slot.got for value in slot.wanted]
@@ -54,6 +58,13 @@ def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     what = "asked for another call" if deviation.wanted is None else "asked for other values"
     text = f"{clipped(values)}: {quoted(evidence.text(last))}"
     return Attribution("user", f"it {what} {OTHER_WISH}", last, text) if asked else None
+
+
+def _is_as_in_scenario(evidence: Evidence, slot: Slot, value: Any) -> bool:
+    """Return whether a value that differs is the reference's in another form, or what the scenario has in words."""
+    if any(is_same(value, wanted) for wanted in slot.wanted):
+        return True
+    return bool(slot.wanted) and evidence.is_in_scenario(value, slot.wanted)
 
 
 def _asked_for_both(facts: Facts, deviation: Deviation) -> bool:
@@ -112,8 +123,16 @@ def _place_asked(evidence: Evidence, slot: Slot, value: Any, deviation: Deviatio
     # A word for the other may be said of a third one: its id or price is not.
     surely = [form for form in other if any(map(str.isdigit, form))] or other
     offers = [text for _, text in evidence.texts("assistant", last) if mentions_any(text, forms)]
-    chosen = any(mentions_any(text, surely) for text in offers)
+    chosen = any(mentions_any(text, surely) for text in offers) and not _is_recommended(offers[-1], forms, surely)
     return last if proposed is None or chosen else None
+
+
+def _is_recommended(offer: str, forms: list[str], others: list[str]) -> bool:
+    """Return whether the agent's last offer before a choice says that the chosen value is the right one."""
+    return any(
+        recommends(sentence) and mentions_any(sentence, forms) and not mentions_any(sentence, others)
+        for sentence in sentences(offer)
+    )
 
 
 def _replaced(evidence: Evidence, slot: Slot, value: Any, made: Call) -> list[str]:
@@ -177,11 +196,11 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has never said a value that its scenario gives, and that the reference's call needs."""
     evidence = facts.evidence
     needed = [value for slot in deviation.slots for value in slot.wanted if _is_given(evidence, value)]
-    unsaid = [value for value in needed if not any(mentions(text, value) for _, text in evidence.texts("user"))]
+    unsaid = [value for value in needed if not _is_said_by(evidence, "user", value)]
     # What the agent has named or used itself the user need not say.
     used = [argument for call in facts.calls for argument in strings_in(call.call.arguments)]
     unsaid = [value for value in unsaid if str(value) not in used]
-    unsaid = [value for value in unsaid if not any(mentions(text, value) for _, text in evidence.texts("assistant"))]
+    unsaid = [value for value in unsaid if not _is_said_by(evidence, "assistant", value)]
     if not unsaid or deviation.by_user or (deviation.made is None and not _could_say(facts)):
         return None
     before = deviation.made.message_idx if deviation.made else None
@@ -193,6 +212,10 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
     )
 
 
+def _is_said_by(evidence: Evidence, side: str, value: Any) -> bool:
+    return any(mentions_any(text, forms_of(value)) for _, text in evidence.texts(side))
+
+
 def _could_say(facts: Facts) -> bool:
     """Return whether the user has left itself, after a question: who is handed over or cut off cannot say more."""
     left = facts.simulation.termination_reason == "user_stop" and facts.transfer is None
@@ -202,8 +225,8 @@ def _could_say(facts: Facts) -> bool:
 def asked_too_late(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for what the reference has only after the agent's call."""
     made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user:
-        return None
+    if made is None or deviation.by_user or len(deviation.slots) >= _SEVERAL:
+        return None  # what differs in several arguments is something else, and may follow as the next request
     for slot in deviation.slots:
         heard = all(evidence.is_heard(value, made.message_idx) for value in slot.got)
         for value in slot.wanted if heard else ():
@@ -222,7 +245,7 @@ def asked_too_late(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def _is_given(evidence: Evidence, value: Any) -> bool:
     text = str(value)
-    return len(text) >= _SHORTEST and any(map(str.isdigit, text)) and mentions(evidence.scenario, value)
+    return len(text) >= _SHORTEST and any(map(str.isdigit, text)) and mentions_any(evidence.scenario, forms_of(value))
 
 
 def gave_up(facts: Facts, deviation: Deviation) -> Attribution | None:
@@ -262,7 +285,7 @@ def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
             if (
                 not _is_id(text)
                 or len(text) < _SHORTEST
-                or mentions(evidence.scenario, text)
+                or mentions_any(evidence.scenario, forms_of(text))
                 or evidence.is_shown(text)
             ):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..language.agreement import agrees_at_once
+from ..language.mentions import mentions
 from ..language.turns import announced_in, closes, hands_over, looks_up, speaks_as_agent, wants_answer
 from ..models import Attribution, UserMessage
 from .facts import Facts, clipped, quoted
@@ -12,13 +13,20 @@ _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
 
 
 def spoke_as_agent(facts: Facts) -> Attribution | None:
-    """Apply if the user offered help."""
-    if facts.stopped is None:
+    """Apply if the user offered help instead of asking for what is missing; who repeats the agent only agrees to it."""
+    if facts.stopped is None or facts.divergence is None:
         return None
     for number, message in enumerate(facts.simulation.messages):
-        if isinstance(message, UserMessage) and speaks_as_agent(message.text):
+        if isinstance(message, UserMessage) and speaks_as_agent(message.text) and not _is_repeated(facts, number):
             return Attribution("user", "it spoke as if it were the agent", number, quoted(message.text))
     return None
+
+
+def _is_repeated(facts: Facts, number: int) -> bool:
+    """Return whether a message of the user's has hardly a number or id that the agent had not said before."""
+    before = " ".join(text for _, text in facts.evidence.texts("assistant", number))
+    named = [part for part in facts.evidence.text(number).split() if any(map(str.isdigit, part))]
+    return bool(named) and sum(mentions(before, part) for part in named) * 2 > len(named)
 
 
 def out_of_scope(facts: Facts) -> Attribution | None:

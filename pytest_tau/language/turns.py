@@ -15,6 +15,11 @@ _WANTS_ANSWER: Final = re.compile(
 _OF_AGENT: Final = re.compile(
     r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
 )
+#: What an agent says of the one of several things that it takes for the right one.
+_RECOMMENDS: Final = re.compile(
+    r"\b(?:cheapest|least expensive|most expensive|(?:lowest|highest|best)[- ]?\w*|closest|recommend\w*|suggest\w*)\b",
+    re.IGNORECASE,
+)
 _OWN: Final = re.compile(r"\b(?:i|i'm|we|your|this|these|those|it)\b", re.IGNORECASE)
 _HANDS_OVER: Final = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
 _ACTS_NOW: Final = re.compile(
@@ -59,6 +64,11 @@ def waits_for_yes(text: str) -> bool:
 def speaks_as_agent(text: str) -> bool:
     """Return whether a text says what only an agent says: "How can I help?"."""
     return bool(_OF_AGENT.search(text))
+
+
+def recommends(text: str) -> bool:
+    """Return whether a sentence of the agent says that something is the right one of several, as the cheapest one."""
+    return bool(_RECOMMENDS.search(text))
 
 
 def speaks_of_own(text: str) -> bool:

@@ -33,8 +33,9 @@ _EVERYTHING: Final = re.compile(
 _WITHDRAWS: Final = re.compile(
     r"\b(?:never ?mind|forget (?:about )?(?:it|that|this|the)|no need (?:to|for)|don't (?:worry|bother|sweat)\b"
     r"|let's (?:not|leave|skip|forget|keep)\b|(?:i'll|i will|i'd rather|i would rather|let me) (?:just )?"
-    r"(?:leave|skip|keep|hold off|wait|pass|move on|drop|come back|get back|reach out|think about|stick with|contact)\b"
-    r"|i(?:'d| would) (?:prefer|like|rather) (?:to )?wait\b"
+    r"(?:leave|skip|keep|hold off|wait(?! for)|pass|move on|drop|come back|get back|reach out|think about|stick with"
+    r"|contact)\b"
+    r"|i(?:'d| would) (?:prefer|like|rather) (?:to )?wait\b(?! for)"
     r"|(?:changed? my mind|no longer (?:want|need)|instead,? (?:just|only)|in that case,? (?:just|only|let's))\b"
     r"|(?:don't|do not) want (?:to take |you to take )?any (?:further|more|other) (?:actions?|changes?)\b"
     r"|(?:leave|keep) (?:it|them|that|the order|everything|things) (?:as (?:is|it is|they are)|for now)\b)",
@@ -59,6 +60,17 @@ _RECONSIDERS: Final = re.compile(
     r"|(?:want|decide)\w* to (?:just |only )?(?:keep|leave) (?:it|them|everything)\b"
     r"|decide\w* (?:not to|to only|to just|against)\b|rather (?:just|only|not|keep)\b"
     rf"|(?<!can )(?<!could )only (?:want to )?{_DOES}\b|(?:do not|don't) (?:want to )?{_DOES} any(?:thing|more)\b)",
+    re.IGNORECASE,
+)
+#: A condition that the agent refuses something: "if you cannot refund to the card".
+_REFUSED: Final = re.compile(
+    r"\b(?:if|in case|when)\b(?P<refused>[^,;:()]*?\b(?:cannot|can't|not|\w+n't|unable|impossible)\b[^,;:()]*)",
+    re.IGNORECASE,
+)
+#: Words of such a condition that say that it is refused, and not what.
+_SAYS: Final = re.compile(
+    r"\b(?:cannot|could|would|does|will|agents?|says?|tells?|they|that|this|these|able|unable|possible|impossible|not|with|your"
+    r"|have|\w+n't)\b",
     re.IGNORECASE,
 )
 _PRICE: Final = re.compile(r"\b(?:cheap|expensive|pric[ey]|cost|afford|low-end|high-end|budget|save)\w*", re.IGNORECASE)
@@ -105,6 +117,19 @@ def reconsidered(text: str) -> str:
     plain = plain_quotes(text)
     match = _RECONSIDERS.search(plain)
     return plain[match.start() :] if match else ""
+
+
+def refused_in(sentence: str) -> str | None:
+    """Return what a sentence of a scenario has as a condition that it is refused; None if it has none.
+
+    It is what "if you cannot refund to the card" says, or what is said before "if not possible".
+    """
+    said = plain_quotes(sentence)
+    condition = _REFUSED.search(said)
+    if condition is None:
+        return None
+    own = _SAYS.sub(" ", condition["refused"])
+    return own if own.strip() else said[: condition.start()]
 
 
 def speaks_of_price(text: str) -> bool:

@@ -92,7 +92,8 @@ def test_the_user_agrees_to_a_part_that_its_scenario_takes_back(
     ("text", "answer", "expected"),
     [
         ("Remove the mug, but if asked to confirm, you regret it.", "Yes.", ("user", 5)),
-        ("Remove the mug. If that is impossible, do nothing else.", "Yes.", ("user", 5)),
+        # Nothing was impossible.
+        ("Remove the mug. If that is impossible, do nothing else.", "Yes.", None),
         # It takes another thing back, or nothing.
         ("Remove the mug. You want a lamp. Price it. You regret the desk.", "Yes.", None),
         ("Remove the mug.", "Yes.", None),

@@ -1,0 +1,245 @@
+"""Rules about the agent and the user, each with a conversation that it names and ones near it that it must not name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis import agent_rules, undone_rules, user_evidence
+from pytest_tau.diagnosis.deviations import Deviation
+
+from .test_blame_on_proof import PRICE, STOP, made, scenario
+from .test_blame_rules import HELLO, about, shown
+from .tiny import action, agent, call, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+
+FAILED = made(call("rename", item_id="lamp", name=""), "Error: no name", error=True)
+OTHER_FAILED = made(call("rename", item_id="desk", name=""), "Error: no name", error=True)
+AGAIN_FAILED = made(call("price", item_id="lamp", price=-1), "Error: too low", error=True)
+LAMP = made(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
+PRICED = made(call("price", item_id="lamp", price=170))
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (FAILED, ("agent", 3)),
+        # It was about another record, or the same call in another form, or nothing failed.
+        (OTHER_FAILED, None),
+        (AGAIN_FAILED, None),
+        ([], None),
+    ],
+)
+def test_failed_first(domain: Domain, before: list[Any], expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, *LAMP, *before, *PRICED, STOP)
+    assert shown(agent_rules.failed_first(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "error", "expected"),
+    [
+        (call("price", item_id="lamp", price=150), True, ("agent", 1)),
+        # It succeeded, or another call was refused.
+        (call("price", item_id="lamp", price=150), False, None),
+        (call("price", item_id="lamp", price=160), True, None),
+    ],
+)
+def test_made_impossible(domain: Domain, after: Any, error: bool, expected: Any) -> None:
+    tried = made(after, "Error: priced already" if error else "{}", error=error)
+    facts = about(domain, scenario("x", PRICE), HELLO, *PRICED, *tried, STOP)
+    priced = facts.calls[0]
+    assert shown(agent_rules.made_impossible(facts, Deviation(priced, None, ()), priced)) == expected
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [
+        ("Make it 150.", ("agent", 2)),
+        # It spoke of the other one as well, or did not want it.
+        ("Make it 150. No, 170.", None),
+        ("Not 150, please.", None),
+        ("Make it cheap.", None),
+    ],
+)
+def test_ignored_wish(domain: Domain, wish: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), *PRICED, STOP)
+    deviation = facts.deviations[0]
+    assert shown(agent_rules.ignored_wish(facts, deviation, facts.calls[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [
+        ("I want 2 bags.", ("agent", 2)),
+        ("No bags, or 2 bags?", None),  # it has named both
+        ("I want 2 seats.", None),
+    ],
+)
+def test_ignored_number(domain: Domain, wish: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), *made(call("price", item_id="lamp", price=0)), STOP)
+    bags = facts.deviations[0].slots[0]._replace(name="total_bags", got=(0,), wanted=(2,))
+    deviation = facts.deviations[0]._replace(slots=(bags,))
+    assert shown(agent_rules.ignored_number(facts, deviation, facts.calls[0])) == expected
+
+
+def of_price(record: str, price: float) -> list[Any]:
+    return made(call("look", item_id=record), json.dumps({"item_id": record, "name": "Lamp", "price": price}))
+
+
+@pytest.mark.parametrize(
+    ("wish", "price", "expected"),
+    [
+        ("The cheapest one.", 10.0, ("agent", 6)),
+        ("The most expensive one.", 90.0, ("agent", 6)),
+        # What it took is the better one, or the user wants neither end.
+        ("The cheapest one.", 90.0, None),
+        ("The most expensive one.", 10.0, None),
+        ("Not the cheapest one.", 10.0, None),
+    ],
+)
+def test_missed_extreme(domain: Domain, wish: str, price: float, expected: Any) -> None:
+    wanted = scenario("x", action("rename", item_id="lamp", name="n-1"))
+    talk = [user(wish), *of_price("n-1", price), *of_price("n-2", 50.0)]
+    facts = about(domain, wanted, HELLO, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP)
+    assert shown(agent_rules.missed_extreme(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("I rename it.", ("agent", 6)),
+        # The user has heard of it, by its id or by what only this one has.
+        ("I take n-2.", None),
+        ("I take the one for 250.", None),
+    ],
+)
+def test_not_agreed(domain: Domain, said: str, expected: Any) -> None:
+    wanted = scenario("x", action("rename", item_id="lamp", name="n-1"))
+    talk = [user("Hi"), *of_price("n-1", 10.0), *of_price("n-2", 250.0), agent(said)]
+    facts = about(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP)
+    assert shown(agent_rules.not_agreed(facts, facts.deviations[0], facts.calls[-1])) == expected
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [("Hi", ("agent", 1)), ("Remove the desk.", None)],
+)
+def test_unasked(domain: Domain, wish: str, expected: Any) -> None:
+    facts = about(domain, scenario("x"), user(wish), *made(call("remove", item_id="desk")), STOP)
+    assert shown(agent_rules.unasked(facts, facts.deviations[0], facts.calls[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ([], ("agent", 3)),
+        # It has done it since, or has offered the right one at last.
+        (made(call("rename", item_id="lamp", name="Torch")), None),
+        ([agent("Shall I set its price to 150?")], None),
+    ],
+)
+def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
+    wanted = scenario("x", action("rename", item_id="lamp", name="Torch"), PRICE)
+    facts = about(domain, wanted, HELLO, *LAMP, *FAILED, *after, STOP)
+    missing = [each for each in facts.deviations if each.tool == "price"]
+    assert shown(undone_rules.withdrew(facts, missing[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "then", "expected"),
+    [
+        ("Shall I proceed to set the lamp to 150?", "Yes, go ahead.", "Anything else?", ("agent", 3)),
+        # It was another one, the user had a question, or the agent is about to do it.
+        ("Shall I proceed to set the desk to 12?", "Yes, go ahead.", "Anything else?", None),
+        ("Shall I proceed to set the lamp to 150?", "Yes?", "Anything else?", None),
+        ("Shall I proceed to set the lamp to 150?", "Yes, go ahead.", "One moment, I will now set it.", None),
+    ],
+)
+def test_not_done(domain: Domain, asked: str, answer: str, then: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent(then), STOP)
+    assert shown(undone_rules.not_done(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("wish", "later", "expected"),
+    [
+        ("Price the lamp at 150.", "Thanks.", ("agent", 2)),
+        # It has withdrawn it, has named half of it, or does not want it.
+        ("Price the lamp at 150.", "Never mind.", None),
+        ("Price it.", "Thanks.", None),
+        ("Don't price the lamp at 150.", "Thanks.", None),
+    ],
+)
+def test_ignored_request(domain: Domain, wish: str, later: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), agent("Hm."), user(later), agent("Bye."), STOP)
+    assert shown(undone_rules.ignored_request(facts, facts.deviations[0])) == expected
+
+
+CALLED = action("rename", item_id="lamp", name="ab-1234")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        ("What is the name?", "I don't know.", ("user", 4)),
+        # It has said it, the agent has, or nothing was asked.
+        ("What is the name?", "It is ab-1234.", None),
+        ("Is it ab-1234?", "I don't know.", None),
+        ("I see.", "I don't know.", None),
+    ],
+)
+def test_never_asked(domain: Domain, question: str, answer: str, expected: Any) -> None:
+    wanted = scenario("Call the lamp ab-1234.", CALLED)
+    facts = about(domain, wanted, HELLO, agent(question), user(answer), agent("Bye."), STOP)
+    assert shown(user_evidence.never_asked(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "expected"),
+    [
+        ("I set the lamp to 150. Do you confirm? (yes/no)", "Let's leave it.", ("user", 2)),
+        # It was another one, nothing was asked, or it agrees.
+        ("I set the desk to 12. Do you confirm? (yes/no)", "Let's leave it.", None),
+        ("I could set the lamp to 150.", "Let's leave it.", None),
+        ("I set the lamp to 150. Do you confirm? (yes/no)", "Yes. Forget the rest.", None),
+    ],
+)
+def test_gave_up(domain: Domain, asked: str, answer: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent("Bye."), STOP)
+    assert shown(user_evidence.gave_up(facts, facts.deviations[0])) == expected
+
+
+NOBODY = made(call("look", item_id="zz-9999"), "Error: not found", error=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "after", "expected"),
+    [
+        ("Take your seat.", "It is zz-9999.", [], ("user", 1)),
+        # Its scenario has it, the agent has made it up, or has found the right one.
+        ("Take your seat zz-9999.", "It is zz-9999.", [], None),
+        ("Take your seat.", "It is mine.", [], None),
+        ("Take your seat.", "It is zz-9999.", made(call("look", item_id="s1")), None),
+    ],
+)
+def test_invented(domain: Domain, text: str, wish: str, after: list[Any], expected: Any) -> None:
+    wanted = scenario(text, action("sit", seat_id="s1", who="Ada"))
+    facts = about(domain, wanted, HELLO, user(wish), *NOBODY, *after, agent("Bye."), STOP)
+    assert shown(user_evidence.invented(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("I cannot take s2 for you.", None), ("I cannot take s3 for you.", ("agent", 6)), ("Fine.", ("agent", 6))],
+)
+def test_a_sibling_that_was_refused_is_not_forgotten(domain: Domain, said: str, expected: Any) -> None:
+    looked = made(call("look", item_id="s"), '[{"seat_id": "s2", "row": "back"}, {"seat_id": "s3", "row": "front"}]')
+    wanted = scenario("x", *(action("sit", seat_id=seat, who="Ada") for seat in ("s1", "s2")))
+    talk = [*looked, agent(said), *made(call("sit", seat_id="s1", who="Ada")), agent("Done.")]
+    facts = about(domain, wanted, HELLO, *talk, STOP)
+    missing = [deviation for deviation in facts.deviations if deviation.made is None]
+    assert shown(agent_rules.forgot_sibling(facts, missing[0])) == expected

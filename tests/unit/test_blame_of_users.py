@@ -1,0 +1,210 @@
+"""What looks like a fault of the user and is what its scenario says, or what the agent has led it to."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecided_rules, user_evidence, user_rules
+from pytest_tau.language.forms import forms_of, is_same
+from pytest_tau.language.wishes import refused_in, withdraws
+
+from .test_blame_on_proof import PRICE, STOP, made, scenario
+from .test_blame_rules import HELLO, about, shown
+from .tiny import action, agent, call, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+
+VOUCHER = "Remove the mug. If the shop cannot refund to a voucher, no cancellation at all."
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("I cannot refund it to a voucher, only to your card.", ("user", 4)),
+        # The condition was not met, as far as the user knows.
+        ("I cannot remove single parts of it.", None),
+        ("You have a mug.", None),
+    ],
+)
+def test_a_condition_that_the_agent_has_not_refused(domain: Domain, before: str, expected: Any) -> None:
+    shown_mug = made(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Mug"}')
+    talk = [*shown_mug, agent(f"{before} Shall I remove the mug? Do you confirm?"), user("Yes.")]
+    facts = about(domain, scenario(VOUCHER), HELLO, *talk, *made(call("tag", item_id="lamp", tag="mug")), STOP)
+    deviation = facts.deviations[0]._replace(wanted=None)
+    assert deviation.made is not None
+    assert shown(script_rules.kept_wish(facts, deviation, deviation.made)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "condition"),
+    [
+        ("If you cannot pay to a voucher, keep it.", "pay to a voucher"),
+        ("Take the red one (if not possible, do nothing).", "Take the red one"),
+        ("If they ask for a yes, only take the lamp.", None),
+        ("You regret it.", None),
+    ],
+)
+def test_what_a_condition_says_is_refused(sentence: str, condition: str | None) -> None:
+    found = refused_in(sentence)
+    assert (found is None) is (condition is None)
+    assert set((condition or "").split()) <= set((found or "").replace("(", "").split())
+
+
+def test_two_ways_of_writing_one_value() -> None:
+    assert {"Texas", "TX"} <= set(forms_of("Texas"))
+    # As a word it is in many texts.
+    assert forms_of("IN") == ["Indiana"]
+    assert {"May 20", "20th of May", "5/20/2024"} <= set(forms_of("2024-05-20"))
+    assert "5551232002" in forms_of("555-123-2002")
+    assert forms_of("lamp-1") == ["lamp-1"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("TX", "Texas", True),
+        ("USA", "United States", True),
+        ("2024-05-20", "May 20, 2024", True),
+        ("(555) 123-2002", "555-123-2002", True),
+        ("TX", "Tennessee", False),
+        ("2024-05-20", "2023-05-20", False),
+        ("2024-13-40", "May 20, 2024", False),
+        ("555-123-2002", "555-123-2003", False),
+        ("#W12", "#W21", False),
+    ],
+)
+def test_values_that_are_the_same(one: str, other: str, expected: bool) -> None:
+    assert is_same(one, other) is is_same(other, one) is expected
+
+
+@pytest.mark.parametrize(("got", "is_form"), [("Texas", True), ("Maine", False)])
+def test_only_the_form_of_a_value_differs(domain: Domain, got: str, is_form: bool) -> None:
+    wanted = scenario("You live in Texas. Name the lamp after it.", action("rename", item_id="lamp", name="TX"))
+    talk = [user(f"Call the lamp {got}, please."), *made(call("rename", item_id="lamp", name=got))]
+    facts = about(domain, wanted, HELLO, *talk, STOP)
+    assert shown(undecided_rules.only_forms(facts)) == (("undecided", 2) if is_form else None)
+    asked = user_evidence.asked_for_it(facts, facts.deviations[0])
+    assert shown(asked) == (None if is_form else ("user", 1))
+
+
+CARDS = [
+    *made(call("look", item_id="card_11"), '{"item_id": "card_11", "brand": "Visa"}'),
+    *made(call("look", item_id="card_22"), '{"item_id": "card_22", "brand": "Amex"}'),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Pay for the lamp.", ("user", 5)),
+        # Its scenario has what it asks for: the value, or the other one of a kind.
+        ("Pay for the lamp with your Amex.", None),
+        ("Pay for the lamp with the other card.", None),
+        ("Pay for the lamp with your Visa, not with your Amex.", ("user", 5)),
+    ],
+)
+def test_a_user_that_asks_for_what_its_scenario_says(domain: Domain, text: str, expected: Any) -> None:
+    wanted = scenario(text, action("rename", item_id="lamp", name="card_11"))
+    talk = [*CARDS, user("The Amex, please."), *made(call("rename", item_id="lamp", name="card_22"))]
+    facts = about(domain, wanted, HELLO, *talk, STOP)
+    assert shown(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
+
+
+LAMPS = made(
+    call("look", item_id="n"),
+    json.dumps([{"item_id": f"n-{number}", "name": "Lamp", "price": number * 10.0} for number in (1, 2)]),
+)
+
+
+@pytest.mark.parametrize(
+    ("offer", "expected"),
+    [
+        ("There are n-1 and n-2. Which one?", ("user", 4)),
+        # The agent has said which one is right, if wrongly.
+        ("There are n-1 and n-2. The cheapest one is n-2.", None),
+        ("There are n-1 and n-2. I recommend n-2.", None),
+        # What it has said so is the other one.
+        ("There are n-1 and n-2. The cheapest one is n-1.", ("user", 4)),
+    ],
+)
+def test_a_choice_that_the_agent_has_made_for_the_user(domain: Domain, offer: str, expected: Any) -> None:
+    wanted = scenario("The first one.", action("rename", item_id="lamp", name="n-1"))
+    talk = [*LAMPS, agent(offer), user("I take n-2."), *made(call("rename", item_id="lamp", name="n-2"))]
+    facts = about(domain, wanted, HELLO, *talk, STOP)
+    assert shown(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "is_withdrawn"),
+    [
+        ("I'd prefer to wait for all of the results. Can you go on?", False),
+        ("I'll wait for you to look it up.", False),
+        ("I'd rather wait until next month.", True),
+        ("Then I'll wait.", True),
+    ],
+)
+def test_who_waits_for_the_agent_withdraws_nothing(said: str, is_withdrawn: bool) -> None:
+    assert withdraws(said) is is_withdrawn
+
+
+@pytest.mark.parametrize(("seat", "expected"), [("s1", ("user", 3)), ("s2", None)])
+def test_a_request_that_follows_is_not_one_that_came_too_late(domain: Domain, seat: str, expected: Any) -> None:
+    """Another seat and another item are another wish."""
+    listed = made(call("look", item_id="i"), '[{"item_id": "i-1", "name": "Lamp"}, {"item_id": "i-2", "name": "Desk"}]')
+    wanted = scenario("Put the desk onto a seat.", action("sit", seat_id="s1", who="i-2"))
+    talk = [*listed, user("Put the lamp there."), *made(call("sit", seat_id=seat, who="i-1")), agent("Done.")]
+    facts = about(domain, wanted, HELLO, *talk, user("Now the desk."), STOP)
+    assert shown(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "expected"),
+    [
+        ("I book one seat.", "Yes.", ("agent", 3)),
+        ("I book one seat, with no bags.", "Yes.", None),
+        ("I book one seat.", "Yes. What do bags cost?", None),
+    ],
+)
+def test_a_number_of_what_nobody_has_spoken_of(domain: Domain, said: str, answer: str, expected: Any) -> None:
+    talk = [agent(said), user(answer), *made(call("price", item_id="lamp", price=0)), STOP]
+    facts = about(domain, scenario("One seat, and 3 bags, if they ask.", PRICE), HELLO, *talk)
+    bags = facts.deviations[0].slots[0]._replace(name="total_bags", got=(0,), wanted=(3,))
+    deviation = facts.deviations[0]._replace(slots=(bags,))
+    assert deviation.made is not None
+    assert shown(agent_rules.chose_number(facts, deviation, deviation.made)) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "party"),
+    [("I am sorry, but I cannot do that.", "undecided"), ("Anything else?", "user")],
+)
+def test_a_user_that_insists_until_the_limit(domain: Domain, answer: str, party: str) -> None:
+    talk = [message for _ in range(3) for message in (user("Do it, I insist."), agent(answer))]
+    facts = about(domain, scenario("Insist on it."), HELLO, *talk)
+    facts.simulation = facts.simulation.model_copy(update={"termination_reason": "max_steps"})
+    found = limit_rules.never_stopped(facts)
+    assert found is not None
+    assert (found.party, found.message_idx) == (party, 5)
+
+
+REPORT = "The lamp costs 150 now, and the desk 12."
+
+
+@pytest.mark.parametrize(
+    ("actions", "before", "expected"),
+    [
+        ([PRICE], "Which lamp?", ("user", 2)),
+        # It says again what the agent has said, or nothing was left to do.
+        ([PRICE], REPORT, None),
+        ([], "Which lamp?", None),
+    ],
+)
+def test_who_repeats_the_agent_does_not_play_it(domain: Domain, actions: list[Any], before: str, expected: Any) -> None:
+    wanted = scenario("Set a price.", *actions, communicate_info=["7"], reward_basis=["DB", "COMMUNICATE"])
+    talk = [agent(before), user(f"{REPORT} How can I help you?"), agent("Shall I go ahead?"), STOP]
+    facts = about(domain, wanted, HELLO, *talk)
+    assert shown(user_rules.spoke_as_agent(facts)) == expected
