@@ -31,7 +31,7 @@ from pytest_tau.diagnosis.attribution import RULES
 from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
-from pytest_tau.plugin.options import INI_KEYS, MARKER, option_groups
+from pytest_tau.plugin.options import COMMON, INI_KEYS, MARKER, option_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 #: The pages that are in the repository, where they are read while one works on a project.
-WRITTEN = ("blame.md", "facts.md", "options.md", "hooks.md")
+WRITTEN = ("options.md", "hooks.md")
 #: The modules that users import from, and what they are for. Their ``__all__`` is the public API.
 MODULES = {
     "pytest_tau": "load domains, simulate and grade, without pytest",
@@ -71,6 +71,8 @@ MODULES = {
 }
 #: What hooks receive; users do not import its module.
 ARGUMENTS = {"pytest_tau.runner": ("RunConfig", "ModelSettings", "ModelChoice")}
+#: Arguments of hooks that the introduction of their page describes.
+EVERYWHERE = ("config: pytest's configuration.", "item: The test item being run.")
 GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
 
 
@@ -103,6 +105,7 @@ def pages() -> dict[str, str]:
         "fixtures.md": ("Fixtures", fixtures_chapter()),
         "marker.md": ("Marker", marker_chapter()),
         "hooks.md": ("Hooks", hooks_chapter()),
+        "arguments.md": ("Arguments of hooks", arguments_chapter()),
         "blame.md": ("Rules of blame", blame_chapter()),
         "facts.md": ("Facts of the scripted user", facts_chapter()),
         **{page_of(name): (f"`{name}`", module_chapter(name)) for name in MODULES},
@@ -129,7 +132,7 @@ def index() -> str:
 | [Options and ini keys](options.md) | of pytest, `--tau-…` and `tau_…` |
 | [Commands](commands.md) | `tau view`, `tau compare`, … |
 | [Fixtures](fixtures.md), [marker](marker.md) | for tests of your own |
-| [Hooks](hooks.md) | for a `conftest.py` or a plugin |
+| [Hooks](hooks.md) | for a `conftest.py` or a plugin; the [settings](arguments.md) that they receive |
 | [Rules of blame](blame.md) | whose fault a failure looks like |
 | [Facts](facts.md) | the phrases by which the scripted user is asked for something |
 | [Outcomes and exit statuses](../summary.md) | passed, failed, error; 0, 1, 4, 5 |
@@ -215,25 +218,30 @@ def function_text(name: str, found: Any) -> str:
 
 
 def hooks_chapter() -> str:
-    """Describe the hooks and the classes that they receive."""
+    """Describe the hooks."""
     hooks = {
         name: getattr(each, name)
         for each in (hookspecs, attacks.HookSpecs)
         for name in vars(each)
         if name.startswith("pytest_tau_")
     }
-    parts = [summary(hookspecs), *(f"## `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())]
-    return "\n".join([*parts, *(module_chapter(module, names) for module, names in ARGUMENTS.items())])
+    return "\n".join([summary(hookspecs), *(f"## `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())])
 
 
 def hook_text(name: str, hook: Any) -> str:
     """Return the signature of a hook, with its arguments and its result."""
     lines = [function_text(name, hook)]
-    if arguments := section(hook, "Args"):
-        lines += ["Arguments:\n", *(f"- `{each}`: {text}" for each, text in arguments.items()), ""]
+    arguments = section(hook, "Args").items()
+    if rows := [f"- `{name}`: {text}" for name, text in arguments if f"{name}: {text}" not in EVERYWHERE]:
+        lines += [*rows, ""]
     if match := re.search(r"^Returns:\s+(.*?)(?=\n\n|\n\w|\Z)", docstring(hook), re.MULTILINE | re.DOTALL):
         lines += [f"Returns: {markdown(' '.join(match[1].split()))}", ""]
     return "\n".join(lines)
+
+
+def arguments_chapter() -> str:
+    """Describe the classes that hooks receive."""
+    return "\n".join(module_chapter(module, names) for module, names in ARGUMENTS.items())
 
 
 def fixtures_chapter() -> str:
@@ -270,16 +278,16 @@ def options_chapter() -> str:
     """Describe the options of the command line and the keys of the ini file."""
     rows: list[str] = []
     for title, options in option_groups(bundled()).items():
+        if title == COMMON:
+            continue  # they have a page that is written by hand
         rows += [f"## {title}", "", "| option | |", "|---|---|"]
         for each in options:
             value = f"[={each.metavar}]" if each.bare else f" {each.metavar}" if each.metavar else ""
             rows.append(f"| `--tau-{each.name}{value}` | {cell(each.full_help)} |")
         rows.append("")
-    rows += ["## ini keys", "", "| ini key | |", "|---|---|"]
+    rows += ["## further ini keys", "", "| ini key | |", "|---|---|"]
     rows += [f"| `{name}` | {cell(text)} |" for name, text in INI_KEYS.items()]
-    intro = (
-        "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
-    )
+    intro = "The options other than [the fifteen that are enough for most runs](../options.md), and their ini keys."
     return f"{intro}\n\n" + "\n".join(rows) + "\n"
 
 

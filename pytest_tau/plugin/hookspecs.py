@@ -1,5 +1,8 @@
 """The hooks of pytest-tau.
 
+Every implementation of a hook is called (*collect-all*), or, with *first result*, each until one returns a value other
+than None. ``config`` is pytest's configuration, ``item`` the test that is run.
+
 Hooks that take an ``item`` are called through ``item.ihook``, so that a conftest.py next to a task file, or above it,
 applies to that file alone. Implement the others in the root conftest.py, or in those next to the command line's paths.
 
@@ -97,8 +100,6 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
 @pytest.hookspec
 def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
     """Reorder, drop, add or replace tasks in place. Called once for each selected domain, task file or marked test.
-
-    Collect-all: every implementation is called with the same list, and results are ignored.
 
     Args:
         config: pytest's configuration.
@@ -213,8 +214,7 @@ def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
 def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> None:
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
-    Collect-all: every implementation is called, and results are ignored. The conversation runs in another thread, and
-    may have begun. Also called for a trial whose simulation comes from a previous run (``--tau-resume``).
+    The conversation runs in another thread, and may have begun. Also called for a trial whose simulation comes from a previous run (``--tau-resume``).
 
     Args:
         item: The test item being run.
@@ -227,8 +227,7 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
 def pytest_tau_message(item: pytest.Item, message: Message) -> None:
     """Observe a message of a trajectory. Called for each message, in their order.
 
-    Collect-all: every implementation is called, and results are ignored. An exception fails the test, once the trial
-    has finished and its result is stored.
+    An exception fails the test, once the trial has finished and its result is stored.
 
     Args:
         item: The test item being run.
@@ -239,8 +238,6 @@ def pytest_tau_message(item: pytest.Item, message: Message) -> None:
 @pytest.hookspec
 def pytest_tau_simulation_finished(item: pytest.Item, simulation: Simulation) -> None:
     """Observe a finished and graded trial. Called once for each trial, also for one that ended in an error.
-
-    Collect-all: every implementation is called, and results are ignored.
 
     Args:
         item: The test item being run.
@@ -271,8 +268,6 @@ def pytest_tau_after_trial(
 @pytest.hookspec
 def pytest_tau_trial_reported(report: pytest.TestReport, record: TrialRecord) -> None:
     """Observe a reported trial. Called once for each trial, in the process that reports: with ``-n``, the controller.
-
-    Collect-all: every implementation is called, and results are ignored.
 
     Args:
         report: pytest's last report on the test.

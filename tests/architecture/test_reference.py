@@ -19,6 +19,7 @@ from pytest_tau.capabilities import attacks
 from pytest_tau.capability import bundled
 from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
+from pytest_tau.plugin.options import COMMON, option_groups
 
 from .sources import nodes_of
 
@@ -118,13 +119,13 @@ def test_a_module_s_public_names_are_listed_and_described(name: str) -> None:
 def test_the_hooks_are_listed() -> None:
     declared = [*vars(hookspecs), *vars(attacks.HookSpecs)]
     hooks = [name for name in declared if name.startswith("pytest_tau_")]
-    arguments = [name for names in REFERENCE.ARGUMENTS.values() for name in names]
-    assert entries("Hooks") == [*hooks, *arguments]
+    assert entries("Hooks") == hooks
 
 
 def test_the_classes_that_hooks_receive_exist() -> None:
     for module, names in REFERENCE.ARGUMENTS.items():
         assert [name for name in names if not hasattr(importlib.import_module(module), name)] == []
+    assert entries("Arguments of hooks") == [name for names in REFERENCE.ARGUMENTS.values() for name in names]
 
 
 def test_the_fixtures_are_listed() -> None:
@@ -142,7 +143,8 @@ def test_the_fixtures_are_listed() -> None:
 def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:
     listed = re.findall(r"^\| `(--tau-[\w-]+)", CHAPTERS["Options and ini keys"], re.MULTILINE)
     given = {action for action in vars(pytestconfig.option) if action.startswith("tau_")}
-    assert {option[2:].replace("-", "_") for option in listed} == given
+    of_another_page = {option.dest for option in option_groups(bundled())[COMMON]}
+    assert {option[2:].replace("-", "_") for option in listed} == given - of_another_page
     keys = re.findall(r"^\| `(tau_\w+)`", CHAPTERS["Options and ini keys"], re.MULTILINE)
     assert [pytestconfig.getini(key) is not None for key in keys] == [True] * len(keys)
 

@@ -106,7 +106,7 @@ def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
 def test_a_broken_link_would_be_found() -> None:
     assert LINK.findall("see [a `b`](c.md#d), [e](f), ![g](h.png) and \\[i](j)") == ["c.md#d", "f", "h.png"]
     assert anchors(DOCS / "concepts.md") > {"concepts", "what-is-tested"}
-    assert "the-reward" in anchors(DOCS / "summary.md")
+    assert "exit-statuses-of-tau" in anchors(DOCS / "summary.md")
 
 
 @for_each(PAGES)
@@ -221,7 +221,7 @@ def test_the_errors_of_resuming_that_are_shown_exist() -> None:
 
 
 def test_there_are_messages_and_another_one_would_be_found() -> None:
-    assert len(MESSAGES) >= 20
+    assert len(MESSAGES) >= 10
     with pytest.raises(AssertionError):
         test_a_quoted_message_exists("unknown domain …; perhaps you mean")
 
