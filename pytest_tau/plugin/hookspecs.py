@@ -214,7 +214,8 @@ def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
 def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> None:
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
-    The conversation runs in another thread, and may have begun. Also called for a trial whose simulation comes from a previous run (``--tau-resume``).
+    The conversation runs in another thread, and may have begun. Also called for a trial whose simulation comes from a
+    previous run (``--tau-resume``).
 
     Args:
         item: The test item being run.

@@ -304,7 +304,7 @@ def sources(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "pytest_tau" / "participants" / "prompts").mkdir(parents=True)
+    (tmp_path / "pytest_tau").symlink_to(ROOT / "pytest_tau")
     return tmp_path
 
 
