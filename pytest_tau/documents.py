@@ -37,7 +37,7 @@ MAX_DEPTH: Final = 200
 #: The most bytes, uncompressed, of a document that is read as a whole.
 MAX_BYTES: Final = 256 << 20
 #: What unfolds to more bytes than these may not be more than so many times as large as its file; results reach 30.
-MAX_UNFOLDED: Final = 64 << 20
+MAX_UNFOLDED: Final = 4 << 20
 MAX_RATIO: Final = 200
 
 #: A literal takes a hundred times its size while it is parsed.
@@ -54,6 +54,10 @@ _TOKEN: Final = re.compile(r'"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"(?P<colon>\s*:)?|
 
 class DocumentError(ValueError):
     """A document cannot be read; the text says why, and does not name the file."""
+
+
+class UnfoldedError(DocumentError):
+    """Compressed data unfolds to an absurd size: nothing of it is worth reading."""
 
 
 class _RepeatedKeyError(Exception):
@@ -283,8 +287,8 @@ def unpacked(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of a file in pieces of limited size, decompressed if it is gzipped.
 
     Raises:
-        DocumentError: The compressed data is damaged, cut off, or unfolds to an absurd size; what could be read of it
-            was yielded before.
+        DocumentError: The compressed data is damaged or cut off; what could be read of it was yielded before.
+        UnfoldedError: It unfolds to an absurd size.
         OSError: The file cannot be read.
     """
     packed = file.read(len(_GZIP)) == _GZIP
@@ -293,7 +297,7 @@ def unpacked(file: IO[bytes]) -> Iterator[bytes]:
     for part in _inflated(file) if packed else iter(partial(file.read, _CHUNK), b""):
         size += len(part)
         if packed and size > MAX_UNFOLDED and size > MAX_RATIO * file.tell():
-            raise DocumentError(f"gzip data that decompresses to more than {MAX_RATIO} times its size")
+            raise UnfoldedError(f"gzip data that decompresses to more than {MAX_RATIO} times its size")
         yield part
 
 

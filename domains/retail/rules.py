@@ -119,8 +119,9 @@ def _words(names: Iterable[str]) -> list[str]:
 
 
 def _ids(call: MadeCall, name: str) -> list[str]:
+    """Return the ids of a list; an empty text, with which models fill lists up, is none."""
     value = call.arguments.get(name)
-    return [str(item_id) for item_id in value] if isinstance(value, list) else []
+    return [str(item_id) for item_id in value if item_id != ""] if isinstance(value, list) else []
 
 
 def _items(trajectory: Trajectory, call: MadeCall, order_id: Any) -> dict[str, str]:

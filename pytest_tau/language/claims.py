@@ -61,7 +61,7 @@ _GENERAL: Final = frozenset(
     (
         *("processed", "submitted", "made", "completed", "requested", "filed", "entered", "applied", "placed", "paid"),
         *("refunded", "updated", "changed", "modified", "added", "removed", "issued", "exchanged", "switched"),
-        *("upgraded", "downgraded"),
+        *("upgraded", "downgraded", "moved", "rescheduled"),
     )
 )
 #: What an agent changes for itself before it asks whether it is right.

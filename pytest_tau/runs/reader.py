@@ -82,6 +82,7 @@ class Run:
         self.name = path.name if path.is_dir() else path.name.partition(".json")[0]
         self.kind = ""
         self.problems: list[str] = []
+        self._noted: set[str] = set()
         self.recognise: Callable[[Counter[str]], str | None] | None = None
         self._own = path.is_dir() and not (path / RESULTS_INDEX).is_file()
         self.info = read_manifest(path) if path.is_dir() else {}
@@ -103,6 +104,7 @@ class Run:
             raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
         last = self._last_lines(files) if self._own and _repeats(files) else None
         later, self.problems = read_facts(self.path)
+        self._noted = set(self.problems)
         for file in files:
             for trial in self._of_file(file, last):
                 attach_facts(trial.test, trial.simulation, later)
@@ -126,10 +128,15 @@ class Run:
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
         for number, run in enumerate(self._simulations(file)):
             if isinstance(run, Unreadable):
-                problem = f"{file.name}: {run.entry}: {run.reason}"
-                self.problems += [problem] if problem not in self.problems else []
+                self._note_unreadable(file, run)
             elif last is None or not run.test or last[run.test] == (file, number):
                 yield StoredTrial(run.domain or "", run.simulation, run.task, run.test)
+
+    def _note_unreadable(self, file: Path, part: Unreadable) -> None:
+        problem = f"{file.name}: {part.entry}: {part.reason}"
+        if problem not in self._noted:
+            self._noted.add(problem)
+            self.problems.append(problem)
 
     def _last_lines(self, files: list[Path]) -> dict[str, tuple[Path, int]]:
         """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
@@ -154,7 +161,8 @@ class Run:
                 return
         content = ResultFile.scan(file)
         self.info, self.kind = self.info or content.header, content.kind
-        self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
+        for problem in content.problems:
+            self._note_unreadable(file, problem)
         # The domain of one entry is not that of others, which name none.
         stated = None if content.unnamed else content.domain
         domain = stated or (self.recognise(content.called) if self.recognise else None)

@@ -250,7 +250,8 @@ def test_retail_keeps_every_rule_in_a_right_conversation() -> None:
     assert talk.agent(f"Order {order.order_id} has been cancelled.").breached == []
 
 
-def test_an_exchange_for_the_very_same_item() -> None:
+@pytest.mark.parametrize("more", [[], [""]], ids=["alone", "with-an-empty-text"])
+def test_an_exchange_for_the_very_same_item(more: list[str]) -> None:
     order, user = retail_order("delivered")
     db: Any = loaded("retail").environment().agent_db
     method = order.payment_history[0].payment_method_id
@@ -261,7 +262,7 @@ def test_an_exchange_for_the_very_same_item() -> None:
         "exchange_delivered_order_items",
         order_id=order.order_id,
         item_ids=[item.item_id],
-        new_item_ids=[item.item_id],
+        new_item_ids=[item.item_id, *more],
         payment_method_id=method,
     )
     assert talk.breached == ["exchange-differs"]

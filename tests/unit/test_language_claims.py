@@ -47,6 +47,8 @@ def test_a_claim_may_be_of_a_call_and_shown_in_a_record() -> None:
     assert not cancelled.is_shown_in('{"status": "pending"}')
     (updated,) = claims_in("It has been updated.")
     assert updated.is_of("exchange_delivered_order_items")
+    (moved,) = claims_in('Order #W1 has been moved to "return requested".')
+    assert moved.is_of("return_delivered_order_items")
 
 
 def test_a_record_to_which_something_is_only_compared_is_not_its_subject() -> None:

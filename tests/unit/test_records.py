@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -175,6 +176,15 @@ def test_the_cost_of_a_file_is_unknown_if_the_agent_s_model_had_no_price(
     (tmp_path / "r.json").write_text(json.dumps({"info": info, "tasks": [], "simulations": [entry]}))
     (record,) = open_run("r.json", tmp_path).records()
     assert record.cost == cost
+
+
+def test_entries_that_cannot_be_read_are_listed_in_linear_time(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text("{}\n" * 60_000)
+    run = open_run("r.jsonl", tmp_path)
+    begin = time.process_time()
+    assert list(run.trials()) == []
+    assert len(run.problems) == 60_000
+    assert time.process_time() - begin < 15
 
 
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:

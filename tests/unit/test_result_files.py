@@ -253,6 +253,13 @@ def test_compressed_data_cut_off_gives_what_is_complete(tmp_path: Path) -> None:
     assert "ends in the middle" in unreadable[-1].reason
 
 
+@pytest.mark.parametrize("line", [b"\n", b"{}\n", b"x\n", b"[", b" "])
+def test_nothing_is_read_of_compressed_data_that_unfolds_to_an_absurd_size(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "f.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + line * (6 << 20)))
+    (piece,) = pieces(tmp_path / "f.jsonl.gz")
+    assert piece.problem == "gzip data that decompresses to more than 200 times its size"
+
+
 def test_two_gzip_members_are_one_file(tmp_path: Path) -> None:
     whole = json.dumps(results(entry("a"), entry("b"))).encode()
     (tmp_path / "r.gz").write_bytes(gzip.compress(whole[:200]) + gzip.compress(whole[200:]))

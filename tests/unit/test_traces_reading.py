@@ -708,6 +708,14 @@ class TestOtherCallsOfModels:
         assert Read(tmp_path, request(guard, inside, *whole_conversation())).texts == [[*WHOLE, "assistant bye"]]
 
 
+def test_of_many_lines_that_cannot_be_read_the_first_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("{}\n" + "x\n" * 1_200)
+    first, *_, more, _, _ = Read(tmp_path).of_files(tmp_path, file).problems
+    assert first == f"{file}, line 2: not valid JSON: Expecting value (column 1)"
+    assert more == f"{file}, line 1201: 200 more parts up to here cannot be read"
+
+
 def test_results_of_calls_that_have_the_id_of_their_entry_in_the_history_are_paired(tmp_path: Path) -> None:
     called = [{"type": "tool_call", "id": f"fc_{n}", "name": "get_order", "arguments": {"n": n}} for n in (1, 2)]
     done = [said("tool", {"type": "tool_call_response", "id": f"call_{n}", "response": f"order {n}"}) for n in (1, 2)]

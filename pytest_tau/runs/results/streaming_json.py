@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...documents import DocumentError, describe, nested_too_deep, parse_json, unpacked
+from ...documents import DocumentError, UnfoldedError, describe, nested_too_deep, parse_json, unpacked
 from ...plain import json
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def pieces(path: Path) -> Iterator[Piece]:
     elif first == "{":
         yield from _members(text)
     else:
-        problem = f"not a JSON document: begins with {first!r}" if first else f"the file is empty{text.why}"
+        problem = f"not a JSON document: begins with {first!r}" if first else text.why_empty
         yield Piece("", None, problem=problem)
 
 
@@ -85,10 +85,17 @@ class JsonText:
             with path.open("rb") as file:
                 for part in unpacked(file):
                     data += part
+        except UnfoldedError as error:
+            data, self.why = bytearray(), f" ({error})"
         except DocumentError as error:
             self.why = f" ({error})"
         self.content, self.position = data.decode("utf-8-sig", "replace"), 0
         self._line, self._counted = 1, 0
+
+    @property
+    def why_empty(self) -> str:
+        """Return why there is nothing to read."""
+        return self.why.strip(" ()") or "the file is empty"
 
     @property
     def line_number(self) -> int:
@@ -204,8 +211,9 @@ def _stuck(text: JsonText, expected: str) -> str:
 
 
 def _lines(text: JsonText) -> Iterator[Piece]:
-    number, start = 0, text.position
-    while (line := text.line()) is not None:
+    number = 0
+    while text.peek():
+        start, line = text.position, text.line() or ""
         if line.strip():
             value, problem = None, None
             try:
@@ -214,6 +222,5 @@ def _lines(text: JsonText) -> Iterator[Piece]:
                 problem = str(error)
             yield Piece("", number, value, problem, start, start + len(line))
             number += 1
-        start = text.position
     if text.why:
         yield Piece("", number, problem=f"the file ends before the entry{text.why}")

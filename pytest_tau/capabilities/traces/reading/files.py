@@ -26,6 +26,8 @@ _INSIDE: Final = frozenset(
 _WHOLE: Final = frozenset({"spans", "logRecords", "log_records", "observations", "runs", "child_runs"})
 #: Levels of arrays and objects around a span.
 _DEEPEST: Final = 12
+#: Parts of a file that are named if they cannot be read; further ones are counted.
+_MOST_PROBLEMS: Final = 1000
 
 
 class Found(NamedTuple):
@@ -55,10 +57,22 @@ def read_spans(path: Path) -> Iterator[Found]:
     Raises:
         OSError: The file cannot be read.
     """
+    problems = line = 0
+    for found in _parts(path):
+        problems += bool(found.problem)
+        if not found.problem or problems <= _MOST_PROBLEMS:
+            yield found
+        else:
+            line = found.line
+    if line:
+        yield Found(line, {}, {}, f"{problems - _MOST_PROBLEMS:,} more parts up to here cannot be read")
+
+
+def _parts(path: Path) -> Iterator[Found]:
     text = JsonText(path)
     first = text.peek()
     if first not in ("{", "["):
-        problem = f"not JSON: it begins with {first!r}" if first else f"the file is empty{text.why}"
+        problem = f"not JSON: it begins with {first!r}" if first else text.why_empty
         yield Found(text.line_number, {}, {}, problem)
     elif first == "{" and (".jsonl" in path.suffixes[-2:] or text.begins_with_entry()):
         yield from _lines(text)
