@@ -27,6 +27,7 @@ capability = Capability(
     name="editions",
     settings=EditionSettings,
     domain=deferred(f"{__name__}.edition:in_edition"),
+    lint=deferred(f"{__name__}.lint:lint"),
     hooks=deferred(f"{__name__}.plugin:EditionReport"),
     commands=(
         Command(

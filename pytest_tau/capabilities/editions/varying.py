@@ -44,14 +44,19 @@ def stated_names(domain: Domain) -> list[str]:
     """Return the names of the values that the policy states and that may become others.
 
     Raises:
-        ConfigurationError: There are none.
+        ConfigurationError: The policy states no declared value.
     """
-    spec = domain.spec
-    names = [name for name in named_in(domain.policy_source) if name in spec.values.declared]
+    names = changeable_names(domain)
     if not names:
         problem = "its policy has no placeholders of declared values: numbers in prose only cannot be changed"
         raise ConfigurationError(f"domain {domain.name!r}: {problem}")
-    return [name for name in names if spec.values.declared[name].becomes]
+    return names
+
+
+def changeable_names(domain: Domain) -> list[str]:
+    """Return the names of the values that the policy states and that may become others; empty if there are none."""
+    declared = domain.spec.values.declared
+    return [name for name in named_in(domain.policy_source) if name in declared and declared[name].becomes]
 
 
 def vary(domain: Domain, agent: str, names: Sequence[str], split: str) -> Iterator[Varied]:

@@ -6,6 +6,7 @@ from ...capability import Capability, Command, deferred
 
 capability = Capability(
     name="mutants",
+    lint=deferred(f"{__name__}.lint:lint"),
     commands=(
         Command(
             "mutants",

@@ -29,6 +29,7 @@ class NearMissSettings:
 capability = Capability(
     name="near_miss",
     title="near misses",
+    lint=deferred(f"{__name__}.lint:lint"),
     settings=NearMissSettings,
     trial=deferred(f"{__name__}.summary:NearMissStages"),
     facts=deferred(f"{__name__}.summary:NearMissFacts"),
