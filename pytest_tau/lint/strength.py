@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,15 +39,11 @@ class StrengthFacts(BaseModel):
 
 
 def store_strength(domain: Domain, command: str, facts: StrengthFacts) -> None:
-    """Store what a command has found out about the tasks of a domain.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    file = _file(domain, command)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    of = _fingerprint(domain)
-    atomic_write(file, facts.model_copy(update={"of": of}).model_dump_json(indent=1) + "\n")
+    """Store what a command has found out about the tasks of a domain, unless the folder cannot be written."""
+    file, of = _file(domain, command), _fingerprint(domain)
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(file, facts.model_copy(update={"of": of}).model_dump_json(indent=1) + "\n")
 
 
 def stored_strength(domain: Domain, command: str) -> StrengthFacts | None:

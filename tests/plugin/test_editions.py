@@ -202,7 +202,7 @@ def test_settings_of_a_run_by_another_version_are_an_error(library, capsys):
 
 
 def test_vary_lists_the_values_that_no_task_notices(library, capsys):
-    status = main(["vary", "library", "--agent", "conftest.py:Clerk"])
+    status = main(["vary", "library", "--tau-agent", "conftest.py:Clerk"])
     lines = capsys.readouterr().out.splitlines()
     assert status == 1
     assert lines == [
@@ -211,7 +211,7 @@ def test_vary_lists_the_values_that_no_task_notices(library, capsys):
         "1 of 2 values noticed",
         "not noticed by any task: days",
     ]
-    assert main(["vary", "library", "--agent", "conftest.py:Clerk", "--value", "fee", "--json"]) == 0
+    assert main(["vary", "library", "--tau-agent", "conftest.py:Clerk", "--value", "fee", "--json"]) == 0
     (varied,) = json.loads(capsys.readouterr().out)["values"]
     assert (varied["name"], varied["old"], varied["new"], varied["failed"]) == ("fee", 2, 5, ["one", "two"])
 

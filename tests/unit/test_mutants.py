@@ -255,13 +255,13 @@ def test_agents_that_cannot_be_made_faulty() -> None:
 
 
 def test_the_command_shows_survivors_and_the_score(tau: Tau) -> None:
-    shown = tau("mutants", "retail", "--agent", "rules", "--select", "cancel-un*", "--mutant", "tool-gone")
+    shown = tau("mutants", "retail", "--tau-agent", "rules", "--select", "cancel-un*", "--mutant", "tool-gone")
     assert shown.status == 0
     assert shown.lines[0] == "mutants of rules on retail: 1 task"
     assert "plan: 1 of 1 task passed without a fault; 16 mutants" in shown.err
     assert shown.lines[-1].startswith("score 1.000 (95 % interval ")
     rows = ("--select", "cancel-un*", "--mutant", "result-first", "--mutant", "tool-gone")
-    result = tau("mutants", "retail", "--agent", "rules", *rows, "--json").json
+    result = tau("mutants", "retail", "--tau-agent", "rules", *rows, "--json").json
     assert (result["never_varies"], result["survived"], result["score"]) == (True, 0, 1.0)
     assert {mutant["outcome"] for mutant in result["mutants"]} == {"killed", "equivalent"}
 
@@ -269,18 +269,18 @@ def test_the_command_shows_survivors_and_the_score(tau: Tau) -> None:
 def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -> None:
     selected = ("mutants", "retail", "--select", "cancel-un*", "--mutant", "descriptions-swapped")
     # None of them is decided, so that no score is reached.
-    failed = tau(*selected, "--agent", "rules", "--min-score", "0.5")
+    failed = tau(*selected, "--tau-agent", "rules", "--fail-under", "0.5")
     assert (failed.status, failed.lines[-1]) == (1, "score: none, as no mutant was decided; 8 equivalent")
-    assert tau(*selected, "--agent", "rules", "--min-score", "90").status == 2
-    assert "expected an amount in USD above 0" in tau(*selected, "--agent", "rules", "--budget", "0").err
-    none = tau(*selected, "--agent", "noop")
+    assert tau(*selected, "--tau-agent", "rules", "--fail-under", "90").status == 2
+    assert "expected an amount in USD above 0" in tau(*selected, "--tau-agent", "rules", "--tau-budget", "0").err
+    none = tau(*selected, "--tau-agent", "noop")
     assert (none.status, "passes none of 1 task" in none.err) == (2, True)
-    planned = tau(*selected, "--agent", "rules", "--dry-run")
+    planned = tau(*selected, "--tau-agent", "rules", "--dry-run")
     assert (planned.status, planned.out) == (0, "")
     assert "plan: 1 of 1 task passed without a fault; 8 mutants, at most 4 trials" in planned.err
 
     # That of a model calls none, and needs no key.
-    model = tau(*selected, "--agent", "llm", "--agent-llm", "openai/gpt-4.1", "--max-tasks", "5", "--dry-run")
+    model = tau(*selected, "--tau-agent", "llm", "--tau-agent-llm", "openai/gpt-4.1", "--max-tasks", "5", "--dry-run")
     assert (model.status, model.out) == (0, "")
     assert "plan: 1 task of retail, 4 trials of each without a fault" in model.err
     assert "those of its calls: 5 tasks x 4 trials each" in model.err
@@ -289,7 +289,7 @@ def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "banking_knowledge"])
 def test_bundled_tasks_notice_nine_of_ten_faults_of_the_rules_agents(tau: Tau, domain: str) -> None:
-    result = tau("mutants", domain, "--agent", "rules", "--json").json
+    result = tau("mutants", domain, "--tau-agent", "rules", "--json").json
     assert result["score"] >= 0.9
     survived = [mutant["text"] for mutant in result["mutants"] if mutant["outcome"] == "survived"]
     # The telecom agent says the sentence after a transfer: no task asks for it, but a rule of the policy does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lint.strength import stored_strength
+from ...lint import stored_strength
 from ...policy import policy_sentences
 from ...text import plural
 from .varying import changeable_names

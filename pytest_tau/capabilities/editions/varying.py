@@ -11,7 +11,7 @@ from ...errors import ConfigurationError, TauError
 from .edition import with_edition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ...environment import Domain
     from ...environment.values import Plain
@@ -65,21 +65,46 @@ def vary(domain: Domain, agent: str, names: Sequence[str], split: str) -> Iterat
     Raises:
         ConfigurationError: The agent passes no task of the domain itself.
     """
+    passing = passed_by(domain, agent, split)
+    for name in names:
+        varied = None
+        for new in domain.spec.values.declared[name].becomes:
+            varied = noticing(domain, agent, name, new, passing, split)
+            if varied.failed:
+                break
+        if varied is not None:
+            yield varied
+
+
+def passed_by(domain: Domain, agent: str, split: str) -> set[str]:
+    """Return the tasks that an agent passes.
+
+    Raises:
+        ConfigurationError: There are none.
+    """
     played, _ = _play(domain, agent, split)
     passing = {task for task, passed in played.items() if passed}
     if not passing:
         raise ConfigurationError(f"agent {agent!r} passes no task of domain {domain.name!r}: it cannot notice anything")
-    for name in names:
-        declared, varied = domain.spec.values.declared[name], None
-        for new in declared.becomes:
-            edition = _with_old_policy(domain, name, new)
-            played, skipped = _play(edition, agent, split)
-            failed = [task for task, passed in played.items() if not passed and task in passing]
-            varied = Varied(name, declared.value, new, failed, len(played), edition.not_carried_over, skipped)
-            if failed:
-                break
-        if varied is not None:
-            yield varied
+    return passing
+
+
+def noticing(domain: Domain, agent: str, name: str, new: Plain, passing: Collection[str], split: str) -> Varied:
+    """Return what the agent of the old policy fails with a new value.
+
+    Args:
+        domain: The domain.
+        agent: The agent.
+        name: The value.
+        new: What it becomes.
+        passing: The tasks that the agent passes in the domain itself.
+        split: The tasks.
+    """
+    edition = _with_old_policy(domain, name, new)
+    played, skipped = _play(edition, agent, split)
+    failed = [task for task, passed in played.items() if not passed and task in passing]
+    old = domain.spec.values.of(name)
+    return Varied(name, old, new, failed, len(played), edition.not_carried_over, skipped)
 
 
 def _with_old_policy(domain: Domain, name: str, new: Plain) -> Domain:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...commands import add_options, add_project_options, print_aside, print_json, project_of
+from ...environment import DEFAULT_SPLIT
 from ...errors import BudgetError, ConfigurationError
+from ...lint import StrengthFacts, store_strength
 from ...text import plural
 from .given import given_mutants
 from .mutant import KINDS
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...chat import LLM, Role
+    from ...commands import Project
     from ...environment import Domain
     from ...models import Task
     from .mutant import Mutant
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 #: The trials of each task, and the tasks of each mutant, of an agent that varies.
 _TRIALS, _TASKS = 4, 10
+#: That of test runs.
+_SEED = 300
 
 
 def add_parser(commands: Any) -> None:
@@ -37,22 +42,20 @@ def add_parser(commands: Any) -> None:
         "two descriptions swapped, see old results or the first record only, or make a call with another argument, "
         "twice or not at all. A mutant plays the tasks in which its fault has a consequence, the shortest first. It is "
         "killed by one failed trial if the agent never varies, else by a significant loss.",
-        statuses={0: "the mutants were played", 1: "the score is below --min-score", 2: "the command cannot be used"},
+        statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
         examples=[
-            ("tau mutants airline --agent rules", "an agent that never varies"),
-            (
-                "tau mutants retail --agent llm --agent-llm MODEL --budget 20",
-                "a model, for at most $20",
-            ),
+            ("tau mutants airline --tau-agent rules", "an agent that never varies"),
+            ("tau mutants retail --tau-agent llm --tau-agent-llm MODEL --tau-budget 20", "a model, for at most $20"),
         ],
     )
-    parser.add_argument("domain", metavar="DOMAIN", help="the domain whose tasks are played")
+    text = "the domain whose tasks are played (default: that of the project)"
+    parser.add_argument("domain", nargs="?", metavar="DOMAIN", help=text)
     _add_selection(parser)
     _add_trials(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--dry-run", action="store_true", help="show the plan, and call no model")
     text = "exit with 1 if the share of killed mutants is below this number from 0 to 1"
-    output.add_argument("--min-score", type=_share, metavar="SCORE", help=text)
+    output.add_argument("--fail-under", type=_share, metavar="SCORE", help=text)
     add_options(output, "json")
     output.add_argument("-v", "--verbose", action="store_true", help="show killed and equivalent mutants, too")
     add_project_options(parser)
@@ -61,27 +64,44 @@ def add_parser(commands: Any) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("selection")
-    group.add_argument("--agent", required=True, metavar="SPEC", help="the agent, as in a test run")
-    group.add_argument("--user", metavar="SPEC", help="the user (default: the one of a test run)")
+    group.add_argument("--tau-agent", dest="agent", required=True, metavar="SPEC", help="the agent, as in a test run")
+    text = "the user (default: the one of a test run)"
+    group.add_argument("--tau-user", dest="user", metavar="SPEC", help=text)
     add_options(group, "split")
     text = "only these tasks, by id or glob; may be repeated"
     group.add_argument("--select", action="append", default=[], metavar="GLOB", help=text)
     text = f"only mutants of this kind; may be repeated: {', '.join(KINDS)}"
     group.add_argument("--mutant", action="append", choices=KINDS, default=[], metavar="KIND", help=text)
-    add_options(group, "agent-llm", "user-llm")
+    for side in ("agent", "user"):
+        text = f"the model of the {side}, as in a test run"
+        group.add_argument(f"--tau-{side}-llm", dest=f"{side}_llm", metavar="MODEL", help=text)
 
 
 def _add_trials(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("trials of an agent that varies")
     text = f"the trials of each task (default: {_TRIALS})"
-    group.add_argument("--trials", type=int, default=_TRIALS, metavar="K", help=text)
+    group.add_argument("--tau-trials", dest="trials", type=_number, default=_TRIALS, metavar="K", help=text)
     text = f"the most tasks that a mutant plays (default: {_TASKS})"
     group.add_argument("--max-tasks", type=_number, default=_TASKS, metavar="N", help=text)
     text = "USD that all trials may cost; mutants beyond it are undecided"
-    group.add_argument("--budget", type=float, metavar="USD", help=text)
+    group.add_argument("--tau-budget", dest="budget", type=float, metavar="USD", help=text)
     text = "record model calls in this folder, and replay those that it has"
     group.add_argument("--cassettes", type=Path, metavar="DIR", help=text)
-    add_options(group, "seed", help="the seed of the trials (default: 300)")
+    text = "the seed of the trials (default: %(default)s)"
+    group.add_argument("--tau-seed", dest="seed", type=int, default=_SEED, metavar="N", help=text)
+
+
+def _domain(project: Project, name: str | None) -> Domain:
+    """Return the domain that is named, else the one of the project.
+
+    Raises:
+        ConfigurationError: There is none, or there are several.
+    """
+    names = [name] if name is not None else [*(project.own_names() or project.selected_names())]
+    if len(names) != 1:
+        known = f"the project has {', '.join(names)}" if names else f"known: {', '.join(project.names())}"
+        raise ConfigurationError(f"add the name of a domain ({known})")
+    return project.load(names[0])
 
 
 def _number(value: str) -> int:
@@ -105,17 +125,15 @@ def run(args: argparse.Namespace) -> int:
     from ...commands import rare_collections
     from .trials import Trials
 
-    if args.trials < 1:
-        raise ConfigurationError(f"--trials: expected a whole number from 1, got {args.trials}")
     if args.budget is not None and not 0 < args.budget < math.inf:
-        raise ConfigurationError(f"--budget: expected an amount in USD above 0, got {args.budget:g}")
-    domain = project_of(args).load(args.domain)
+        raise ConfigurationError(f"--tau-budget: expected an amount in USD above 0, got {args.budget:g}")
+    domain = _domain(project_of(args), args.domain)
     tasks = _tasks(domain, args)
     trials = Trials(
         domain,
         args.agent,
         args.user,
-        seed=300 if args.seed is None else args.seed,
+        seed=args.seed,
         llms={} if args.dry_run else _llms(args),
         budget=args.budget,
         cassettes=args.cassettes,
@@ -136,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> int:
-    from .output import document, show
+    from .output import document, in_words, show
     from .verdicts import Judge, Score, mutants_of, play_base
 
     base = play_base(trials, tasks, args.trials)
@@ -158,7 +176,20 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
         print_json(document(trials, base, verdicts, score))
     else:
         show(trials, base, verdicts, score, verbose=args.verbose)
-    return int(args.min_score is not None and (score.rate is None or score.rate < args.min_score))
+    if score.rate is not None and not (args.mutant or args.select) and args.split == DEFAULT_SPLIT:
+        facts = StrengthFacts(line=f"{in_words(score)}, by {trials.agent}", sentences=_sentences(verdicts))
+        store_strength(trials.domain, "mutants", facts)
+    return int(args.fail_under is not None and (score.rate is None or score.rate < args.fail_under))
+
+
+def _sentences(verdicts: Sequence[Verdict]) -> dict[str, bool]:
+    """Return by sentence of the policy whether a fault in it is noticed, as far as one has consequences."""
+    noticed: dict[str, bool] = {}
+    for verdict in verdicts:
+        if verdict.mutant.kind.startswith("sentence") and verdict.outcome in ("killed", "survived"):
+            sentence = verdict.mutant.detail
+            noticed[sentence] = noticed.get(sentence, False) or verdict.outcome == "killed"
+    return noticed
 
 
 def _print_plan(trials: Trials, base: Base, judge: Judge, mutants: Sequence[Mutant], args: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TauError
-from ...lint.strength import stored_strength
+from ...lint import stored_strength
 from ...references.exercised import Made, reference_calls
 from ...references.sides import tools_of
 from .calls import with_other

@@ -10,7 +10,7 @@ from ...analysis import Pair, Paired, PassCount, wilson
 from ...references.wishes import words_of
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
-from .mutant import KINDS, Mutant
+from .mutant import GIVEN, KINDS, Mutant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,11 +184,14 @@ class Judge:
     def _without_effect(self, mutants: Sequence[Mutant]) -> set[Mutant]:
         """Return mutants that change no conversation, also all at once with others of their kind."""
         idle: set[Mutant] = set()
-        for kind in ("sentence-dropped", "descriptions-swapped"):
-            idle.update(self._idle([mutant for mutant in mutants if mutant.kind == kind], self._base.tasks))
-        # A sentence that can be dropped without effect can be changed as well.
-        sentences = {mutant.detail for mutant in idle if mutant.kind == "sentence-dropped"}
-        return idle | {mutant for mutant in mutants if mutant.kind == "sentence-changed" and mutant.detail in sentences}
+        for kind in GIVEN:
+            # Of several changes of a sentence, only the first one would take effect.
+            left = [mutant for mutant in mutants if mutant.kind == kind]
+            while left:
+                first = list({(mutant.tool, mutant.detail): mutant for mutant in reversed(left)}.values())
+                idle.update(self._idle(first, self._base.tasks))
+                left = [mutant for mutant in left if mutant not in first]
+        return idle
 
     def _idle(self, mutants: Sequence[Mutant], tasks: Sequence[Task]) -> list[Mutant]:
         """Return those of some mutants that change nothing; halves of others are looked at in the tasks that differ."""

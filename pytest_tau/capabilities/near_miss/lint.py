@@ -25,9 +25,10 @@ async def lint(view: LintView) -> list[str]:
     except ConfigurationError:  # which is a finding of its own
         rules = 0
     changing = sum(_changes(task, view.domain) for task in view.tasks)
+    tasks = f"{changing} of {plural(len(view.tasks), 'task')}"
     return [
-        f"near misses: {changing} of {plural(len(view.tasks), 'task')} have a change, before which {plural(rules, 'rule')} "
-        "and the source of each value are checked (tau near-miss RUN lists what passed without)"
+        f"near misses: {tasks} have a change, before which {plural(rules, 'rule')} and the source of "
+        "each value are checked (tau near-miss RUN lists what passed without)"
     ]
 
 
