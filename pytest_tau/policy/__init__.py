@@ -38,7 +38,7 @@ from .makers import (
 from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule, bounded
-from .ties import Sentence, policy_sentences, sentences_of_domain
+from .ties import Sentence, Tie, policy_sentences, sentences_of_domain
 from .trajectory import Trajectory
 from .ways_round import WayRound, load_ways_round
 
@@ -52,6 +52,7 @@ __all__ = [
     "RecordedBreach",
     "Rule",
     "Sentence",
+    "Tie",
     "Trajectory",
     "Turn",
     "WayRound",

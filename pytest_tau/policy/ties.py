@@ -25,7 +25,7 @@ class Tie(NamedTuple):
     """Something that stands for a sentence.
 
     Attributes:
-        kind: What it is, in a word: ``rule``, ``value``.
+        kind: What it is, in a word: ``rule``, ``value``, ``mutant``.
         name: Its name.
     """
 

@@ -216,6 +216,52 @@ def test_vary_lists_the_values_that_no_task_notices(library, capsys):
     assert (varied["name"], varied["old"], varied["new"], varied["failed"]) == ("fee", 2, 5, ["one", "two"])
 
 
+def test_lint_has_the_values_that_are_noticed(library, capsys):
+    main(["lint", "library"])
+    assert "values of the policy: 2 can be changed (tau vary library lists" in capsys.readouterr().out
+    main(["vary", "library", "--tau-agent", "conftest.py:Clerk"])
+    main(["lint", "library"])
+    assert "values of the policy: 1 of 2 values noticed" in capsys.readouterr().out
+    library.write("library/policy.md", "A book costs $2 for 14 days. Be brief.")
+    main(["lint", "library"])
+    assert "values of the policy: none is declared; 1 sentence of the policy state" in capsys.readouterr().out
+
+
+#: An agent that has the fee in its head.
+KNOWS_BY_HEART = (
+    LIBRARY
+    + """
+
+class Old(Clerk):
+    def __init__(self, policy, task):
+        super().__init__("$2 ", task)
+"""
+)
+
+
+def test_two_runs_are_compared_by_the_values_of_the_policy(library, capsys):
+    library.write("conftest.py", KNOWS_BY_HEART)
+    tasks = [pays("one", "{fee}"), pays("two", "{fee * 2}")]
+    library.tasks("library/tasks.json", [*tasks, pays("odd", 2 * 5)])
+    for folder, *edition in (("a",), ("b", "--tau-edition", "1")):
+        old = ("--tau-domain", "library", "--tau-agent", "conftest.py:Old", "--tau-user", "scripted")
+        library.run(*old, "--tau-results", folder, *edition)
+    capsys.readouterr()
+    compare = ["vary", "library", "--tau-agent", "conftest.py:Clerk", "--compare"]
+    assert main([*compare, "a", "b"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "all values: pass^1 1.000 -> 0.333 (-0.667, 95 % interval -0.939 to +0.059) over 3 tasks",
+        "fee 2 -> 5: pass^1 1.000 -> 0.000 (-1.000, 95 % interval -1.000 to -0.070) over 2 tasks: one, two",
+        "days 14 -> 7: no task of both runs notices it",
+    ]
+    assert main([*compare, "a", "b", "--value", "fee", "--json"]) == 0
+    total, fee = json.loads(capsys.readouterr().out)["rates"]
+    assert (total["name"], fee["name"], fee["tasks"], fee["after"]) == ("", "fee", ["one", "two"], 0)
+    assert main([*compare, "a", "a"]) == 2
+    assert "expected a run with --tau-edition that changes a value" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("args", "problem"),
     [

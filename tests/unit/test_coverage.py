@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_tau import load_domain, simulate
-from pytest_tau.capabilities.coverage import branches
+from pytest_tau.capabilities.coverage import branches, measure
 from pytest_tau.capabilities.coverage.branches import branch_lines, code_coverage, measured, play
 from pytest_tau.capabilities.coverage.functions import tool_sources
 from pytest_tau.capabilities.coverage.measure import KINDS, Played, cover
+from pytest_tau.capabilities.coverage.page import write_page
 from pytest_tau.capabilities.coverage.propose import _greedy, propose
 from pytest_tau.cli import main
 from pytest_tau.environment import domain_of
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.lint import StrengthFacts, all_strength, store_strength, stored_strength
 from pytest_tau.models import Task
+from pytest_tau.policy import Tie, sentences_of_domain
 from pytest_tau.references.exercised import reference_calls
 
 if TYPE_CHECKING:
@@ -415,7 +421,42 @@ def test_lint_has_a_line_with_the_figures(capsys: pytest.CaptureFixture[str], mo
         "coverage by reference actions: 5 of 6 tools, 7 of 7 parameters, 2 of 2 values of closed choices, 1 of 3 pairs "
         "of writes, a rule or a value for 4 of 11 sentences of the policy (tau coverage lists the rest)"
     )
-    assert capsys.readouterr().out.splitlines()[-1] == line
+    assert line in capsys.readouterr().out.splitlines()
     main(["lint", "mock", "--json"])
     (report,) = json.loads(capsys.readouterr().out)
-    assert report["figures"] == [line]
+    assert line in report["figures"]
+
+
+# what other commands have found out
+
+
+def test_sentences_have_their_mutants_and_values_whether_a_task_notices_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    domain = load_domain("airline")
+    first, second, third = sentences_of_domain(domain, ())[:3]
+    store_strength(domain, "mutants", StrengthFacts(line="", sentences={first.text: True, second.text: False}))
+    store_strength(domain, "vary", StrengthFacts(line="", values={"extra_bag_fee": True, "refund_days": False}))
+    monkeypatch.setattr(measure, "is_installed", lambda: False)
+    coverage = cover(domain, [], "no task")
+    sentences = {sentence.text: sentence.ties for sentence in coverage.sentences}
+    assert sentences[first.text][-1:] == (Tie("mutant", "killed"),)
+    assert sentences[second.text][-1:] == (Tie("mutant", "survived"),)
+    assert Tie("mutant", "killed") not in sentences[third.text]
+    write_page(tmp_path / "page.html", [coverage])
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert re.search('<mark class="checked" title="[^"]*value extra_bag_fee: noticed', page)
+    assert '<mark class="idle" title="value refund_days: no task notices it">' in page
+    assert '<mark class="stated" title="value ' in page
+
+
+def test_what_was_found_out_counts_until_the_domain_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = replace(load_domain("mock").spec, folder=tmp_path / "mock")
+    shutil.copytree(load_domain("mock").folder, spec.folder)
+    store_strength(spec.load(), "mutants", StrengthFacts(line="9 of 9"))
+    assert [facts.line for facts in all_strength(spec.load())] == ["9 of 9"]
+    with (spec.folder / "policy.md").open("a") as policy:
+        policy.write("Another sentence.")
+    assert stored_strength(spec.load(), "mutants") is None

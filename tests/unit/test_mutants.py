@@ -10,6 +10,7 @@ import pytest
 from pytest_tau import load_domain
 from pytest_tau.capabilities.mutants.calls import first_record, has_chance, with_other
 from pytest_tau.capabilities.mutants.given import changed_context, given_mutants
+from pytest_tau.capabilities.mutants.lint import noticed_faults
 from pytest_tau.capabilities.mutants.mutant import Mutant
 from pytest_tau.capabilities.mutants.trials import Trials
 from pytest_tau.capabilities.mutants.verdicts import Judge, Score, Verdict, mutants_of, play_base
@@ -286,11 +287,44 @@ def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -
     assert "those of its calls: 5 tasks x 4 trials each" in model.err
 
 
+#: The survivors of the rules agents, of which docs/rules_agents.md says why no task notices them.
+SURVIVORS = {
+    "airline": ["booked within the last 25 hours", "within 6 to 7 business days"],
+    "retail": ["within 6 to 7 business days"],
+    "telecom": ["Then send this notice, with nothing added"],
+    "banking_knowledge": [],
+}
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "banking_knowledge"])
+@pytest.mark.parametrize("domain", SURVIVORS)
 def test_bundled_tasks_notice_nine_of_ten_faults_of_the_rules_agents(tau: Tau, domain: str) -> None:
     result = tau("mutants", domain, "--tau-agent", "rules", "--json").json
     assert result["score"] >= 0.9
     survived = [mutant["text"] for mutant in result["mutants"] if mutant["outcome"] == "survived"]
-    # The telecom agent says the sentence after a transfer: no task asks for it, but a rule of the policy does.
-    assert len(survived) == (domain == "telecom"), survived
+    assert len(survived) == len(SURVIVORS[domain]), survived
+    assert all(part in text for part, text in zip(SURVIVORS[domain], survived, strict=True))
+    assert f"mutants: score {result['score']:.3f} (" in tau("lint", domain).out
+
+
+def test_a_sentence_whose_change_has_an_effect_is_not_equivalent_if_dropping_it_has_none(tau: Tau) -> None:
+    tasks = ("--select", "bags-p*")
+    result = tau("mutants", "airline", "--tau-agent", "rules", *tasks, "--mutant", "sentence-changed", "--json").json
+    fee = next(mutant for mutant in result["mutants"] if "Each bag beyond that costs $51" in mutant["text"])
+    assert fee["outcome"] == "killed"
+
+
+def test_lint_has_the_faults_of_the_references_until_all_tasks_were_played(tau: Tau) -> None:
+    line = "mutants: 31 of 31 faults in changes of the references show"
+    assert line in tau("lint", "retail").out
+    selected = ("--select", "cancel-un*", "--mutant", "tool-gone")
+    assert tau("mutants", "retail", "--tau-agent", "rules", *selected).status == 0
+    assert line in tau("lint", "retail").out
+
+
+def test_a_fault_in_a_reference_shows_if_the_end_state_is_graded() -> None:
+    domain = load_domain("mock")
+    task = next(task for task in domain.tasks() if any(each.name == "create_task" for each in task.criteria.actions))
+    assert all(noticed_faults(domain, [task]).values())
+    criteria = task.criteria.model_copy(update={"reward_basis": ["COMMUNICATE"]})
+    assert noticed_faults(domain, [task.model_copy(update={"evaluation_criteria": criteria})]) == {}

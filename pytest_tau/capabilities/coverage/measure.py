@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, TauError
-from ...policy import Sentence, sentences_of_domain
+from ...lint import all_strength
+from ...policy import Sentence, Tie, sentences_of_domain
 from ...references.breachable import breachable, stated_rules
 from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from ...references.sides import tools_of
@@ -35,7 +36,7 @@ KINDS = {
     "pairs": "pairs of writes in one task",
     "documents": "documents",
     "rules": "rules of the policy",
-    "sentences": "sentences of the policy that a rule or a value is tied to",
+    "sentences": "sentences of the policy that a rule, a value or a mutant is tied to",
 }
 #: What a list of what nothing touches is called, where that is something else.
 UNTOUCHED = {
@@ -112,6 +113,8 @@ class Coverage:
         policy: The text of the policy.
         sentences: Its sentences.
         broken: The names of the rules that can be broken, or were.
+        noticed: What ``tau mutants`` and ``tau vary`` have found out: by mutated sentence and by value, whether a task
+            notices the change.
         files: By file of the tools, the share of its statements and branches in percent.
         notes: What could not be looked at.
         of_runs: Whether it is of stored conversations, not of references.
@@ -123,6 +126,7 @@ class Coverage:
     policy: str
     sentences: list[Sentence]
     broken: frozenset[str]
+    noticed: dict[str, bool] = field(default_factory=dict)
     files: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     of_runs: bool = False
@@ -142,7 +146,8 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     code = _code(domain, played, notes)
     touched = _points(domain, played, notes)
     rules, broken = _rules(domain, played, notes)
-    policy, sentences = domain.environment().policy, sentences_of_domain(domain, rules)
+    policy, noticed = domain.environment().policy, _noticed(domain)
+    sentences = [_with_mutant(sentence, noticed) for sentence in sentences_of_domain(domain, rules)]
     of_runs = any(conversation.messages is not None for conversation in played)
     untried = "" if of_runs or domain.spec.agent_db.cheap_to_fork else _APART
     rows = [
@@ -155,7 +160,24 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     files = _by_name(code.files) if isinstance(code, CodeCoverage) else {}
     order = list(KINDS)
     rows.sort(key=lambda row: order.index(row.kind))
-    return Coverage(domain.name, of, rows, policy, sentences, broken, files, list(dict.fromkeys(notes)), of_runs)
+    of_notes = list(dict.fromkeys(notes))
+    return Coverage(domain.name, of, rows, policy, sentences, broken, noticed, files, of_notes, of_runs)
+
+
+def _noticed(domain: Domain) -> dict[str, bool]:
+    """Return by mutated sentence and by value whether a task notices the change, as far as commands have found out."""
+    noticed: dict[str, bool] = {}
+    for facts in all_strength(domain):
+        noticed |= facts.sentences | facts.values
+    return noticed
+
+
+def _with_mutant(sentence: Sentence, noticed: Mapping[str, bool]) -> Sentence:
+    """Return a sentence, tied to its mutants if these have consequences."""
+    if sentence.text not in noticed:
+        return sentence
+    outcome = "killed" if noticed[sentence.text] else "survived"
+    return sentence._replace(ties=(*sentence.ties, Tie("mutant", outcome)))
 
 
 def _note(notes: list[str], task: Task, error: TauError) -> None:

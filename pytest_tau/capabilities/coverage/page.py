@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ...policy import Sentence
+    from ...policy import Sentence, Tie
 
 #: The classes of sentences, each with what it means of tasks and of runs.
 _COLOURS = {
-    "checked": ("a task can break a rule that is tied to it", "a conversation has broken a rule that is tied to it"),
-    "idle": ("no task that was tried breaks its rule", "no conversation has broken its rule"),
-    "stated": ("it states a value: tau vary lists those that no task notices",) * 2,
-    "bare": ("nothing is tied to it", "nothing is tied to it"),
+    "checked": (
+        "a task can break a rule that is tied to it, or notices a change of it",
+        "a conversation has broken a rule that is tied to it, or a task notices a change of it",
+    ),
+    "idle": (
+        "no task that was tried breaks its rule, or notices a change of it",
+        "no conversation has broken its rule, and no task notices a change of it",
+    ),
+    "stated": ("it states a value: tau vary shows whether a task notices it",) * 2,
+    "bare": ("nothing is tied to it",) * 2,
 }
 
 
@@ -95,16 +101,28 @@ def _coloured(each: Coverage) -> str:
     parts, place = [], 0
     for sentence in each.sentences:
         parts.append(_text(each.policy[place : sentence.start]))
-        ties = ", ".join(f"{tie.kind} {tie.name}" for tie in sentence.ties) or "nothing is tied to it"
+        ties = ", ".join(_tie(tie, each) for tie in sentence.ties) or "nothing is tied to it"
         parts.append(f'<mark class="{_colour(sentence, each)}" title="{_text(ties)}">{_text(sentence.text)}</mark>')
         place = sentence.end
     return "".join([*parts, _text(each.policy[place:])])
 
 
+def _tie(tie: Tie, each: Coverage) -> str:
+    noticed = _outcome(tie, each) if tie.kind == "value" else None
+    shown = "" if noticed is None else ": noticed" if noticed else ": no task notices it"
+    return f"{tie.kind} {tie.name}{shown}"
+
+
 def _colour(sentence: Sentence, each: Coverage) -> str:
-    if not sentence.ties:
-        return "bare"
-    rules = [tie.name for tie in sentence.ties if tie.kind == "rule"]
-    if not rules:
-        return "stated"
-    return "checked" if each.broken.intersection(rules) else "idle"
+    """Return the class of a sentence: the best that is known of what is tied to it."""
+    outcomes = {_outcome(tie, each) for tie in sentence.ties}
+    if True in outcomes:
+        return "checked"
+    return "idle" if False in outcomes else "stated" if outcomes else "bare"
+
+
+def _outcome(tie: Tie, each: Coverage) -> bool | None:
+    """Return whether a task breaks a rule, or notices the change of a value or a mutant; None if that is not known."""
+    if tie.kind == "rule":
+        return tie.name in each.broken
+    return each.noticed.get(tie.name) if tie.kind == "value" else tie.name == "killed"
