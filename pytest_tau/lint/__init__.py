@@ -21,7 +21,6 @@ from .proposals import propose_outcomes
 from .references import check_contradictions, check_tables
 from .sets import check_copies, check_duplicates, check_ignored, check_phrases, check_splits
 from .statements import check_amounts
-from .strength import StrengthFacts, all_strength, store_strength, stored_strength
 from .texts import check_texts
 from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_solvable, check_stable
@@ -39,14 +38,10 @@ __all__ = [
     "Finding",
     "LintReport",
     "Severity",
-    "StrengthFacts",
-    "all_strength",
     "check_solvable",
     "lint_domain",
     "lint_users",
     "propose_outcomes",
-    "store_strength",
-    "stored_strength",
     "tasks_of",
 ]
 

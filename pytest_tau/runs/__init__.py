@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
     from .store import Store, TimedStore
+    from .strength import StrengthFacts, all_strength, store_strength, stored_strength
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
@@ -21,6 +22,7 @@ _HOMES = {
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
     **dict.fromkeys(("TrialRecord",), "record"),
     **dict.fromkeys(("Store", "TimedStore"), "store"),
+    **dict.fromkeys(("StrengthFacts", "all_strength", "store_strength", "stored_strength"), "strength"),
 }
 
 __all__ = [
@@ -29,13 +31,17 @@ __all__ = [
     "Run",
     "Store",
     "StoredTrial",
+    "StrengthFacts",
     "TaskId",
     "TimedStore",
     "TrialRecord",
+    "all_strength",
     "count_tasks",
     "find_variants",
     "open_run",
     "store_of",
+    "store_strength",
+    "stored_strength",
 ]
 
 

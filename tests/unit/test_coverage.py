@@ -22,10 +22,10 @@ from pytest_tau.capabilities.coverage.propose import _greedy, propose
 from pytest_tau.cli import main
 from pytest_tau.environment import domain_of
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.lint import StrengthFacts, all_strength, store_strength, stored_strength
 from pytest_tau.models import Task
 from pytest_tau.policy import Tie, sentences_of_domain
 from pytest_tau.references.exercised import reference_calls
+from pytest_tau.runs import StrengthFacts, all_strength, store_strength, stored_strength
 
 if TYPE_CHECKING:
     from collections.abc import Callable

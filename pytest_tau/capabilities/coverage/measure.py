@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, TauError
-from ...lint import all_strength
 from ...policy import Sentence, Tie, sentences_of_domain
 from ...references.breachable import breachable, stated_rules
 from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from ...references.sides import tools_of
+from ...runs import all_strength
 from ...text import listed, one_line, plural
 from .branches import EXTRA, CodeCoverage, branch_lines, code_coverage, is_installed, play
 from .functions import ToolSources, tool_sources

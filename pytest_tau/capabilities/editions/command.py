@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...commands import Printer, add_project_options, data_dir, print_json, project_of
 from ...environment import DEFAULT_SPLIT
 from ...errors import ConfigurationError, unknown_name
-from ...lint import StrengthFacts, store_strength
+from ...runs import StrengthFacts, store_strength
 from ...text import listed, plural
 from .edition import official_names
 from .varying import Varied, stated_names, vary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis import Interval, Pair, Paired, PassCount, wilson
 from ...errors import ConfigurationError
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...environment import Domain
-    from ...environment.values import Plain
     from ...runs import Run
 
 
@@ -31,8 +30,8 @@ class Rates(NamedTuple):
     """
 
     name: str
-    old: Plain
-    new: Plain
+    old: Any
+    new: Any
     tasks: Sequence[str]
     before: float | None = None
     after: float | None = None
@@ -70,7 +69,7 @@ def rates_by_value(
         yield _rates(name, domain.spec.values.of(name), new, {task: pairs[task] for task in failed if task in pairs})
 
 
-def _rates(name: str, old: Plain, new: Plain, pairs: Mapping[str, Pair]) -> Rates:
+def _rates(name: str, old: Any, new: Any, pairs: Mapping[str, Pair]) -> Rates:
     if not pairs:
         return Rates(name, old, new, ())
     paired = Paired([*pairs.values()])

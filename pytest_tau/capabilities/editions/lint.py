@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lint import stored_strength
 from ...policy import policy_sentences
+from ...runs import stored_strength
 from ...text import plural
 from .varying import changeable_names
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...commands import add_options, add_project_options, print_aside, print_json, project_of
 from ...environment import DEFAULT_SPLIT
 from ...errors import BudgetError, ConfigurationError
-from ...lint import StrengthFacts, store_strength
+from ...runs import StrengthFacts, store_strength
 from ...text import plural
 from .given import given_mutants
 from .mutant import KINDS

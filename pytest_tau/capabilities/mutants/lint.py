@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TauError
-from ...lint import stored_strength
-from ...references.exercised import Made, reference_calls
-from ...references.sides import tools_of
+from ...runs import stored_strength
 from .calls import with_other
 from .mutant import Mutant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ...capability import LintView
     from ...environment import Domain
-    from ...models import Task
+    from ...models import Action, Task
     from .calls import Pool
 
 
@@ -44,41 +42,39 @@ def _of_references(domain: Domain, tasks: Sequence[Task]) -> str:
 def noticed_faults(domain: Domain, tasks: Sequence[Task]) -> dict[Mutant, bool]:
     """Return the faults in changes of the references, each with whether a task that is graded by its end notices it.
 
-    A second call is not among them: where it changes nothing more, it is no fault.
+    A second call is not among them: where it changes nothing more, there is no fault.
     """
-    calls = {task.id: reference_calls(task, domain) for task in tasks}
     pool: dict[tuple[str, str], list[Any]] = {}
-    for made in (made for of_task in calls.values() for made in of_task):
-        for name, value in made.arguments.items():
-            pool.setdefault((made.name, name), []).append(value)
+    for action in (action for task in tasks for action in task.criteria.actions or ()):
+        for name, value in action.arguments.items():
+            pool.setdefault((action.name, name), []).append(value)
+    writes = {tool.name for tool in domain.environment().shared_tools("assistant") if tool.mutates}
     noticed: dict[Mutant, bool] = {}
     for task in (task for task in tasks if "DB" in task.criteria.reward_basis):
-        for mutant, changed in _faulty(calls[task.id], domain, pool):
+        for mutant, actions in _faulty(task.criteria.actions or (), writes, pool):
             if not noticed.get(mutant):
-                noticed[mutant] = _differs(task, changed, domain)
+                noticed[mutant] = _differs(task, actions, domain)
     return noticed
 
 
-def _faulty(calls: Sequence[Made], domain: Domain, pool: Pool) -> Iterator[tuple[Mutant, list[Made]]]:
-    """Yield the calls of a reference with one fault each."""
-    tools = tools_of(domain, "assistant")
-    for place, made in enumerate(calls):
-        if made.side == "assistant" and tools[made.name].mutates:
-            before, after = calls[:place], calls[place + 1 :]
-            yield Mutant("call-omitted", made.name), [*before, *after]
-            for name in made.arguments:
-                if (arguments := with_other(dict(made.arguments), name, made.name, pool)) is not None:
-                    changed = made._replace(arguments=arguments)
-                    yield Mutant("argument-changed", made.name, name), [*before, changed, *after]
+def _faulty(actions: Sequence[Action], writes: Collection[str], pool: Pool) -> Iterator[tuple[Mutant, list[Action]]]:
+    """Yield the actions of a reference with one fault each."""
+    for place, action in enumerate(actions):
+        if action.requestor == "assistant" and action.name in writes:
+            before, after = actions[:place], actions[place + 1 :]
+            yield Mutant("call-omitted", action.name), [*before, *after]
+            for name in action.arguments:
+                if (arguments := with_other(action.arguments, name, action.name, pool)) is not None:
+                    changed = action.model_copy(update={"arguments": arguments})
+                    yield Mutant("argument-changed", action.name, name), [*before, changed, *after]
 
 
-def _differs(task: Task, calls: Sequence[Made], domain: Domain) -> bool:
-    """Return whether calls lead to another state than the reference."""
+def _differs(task: Task, actions: Sequence[Action], domain: Domain) -> bool:
+    """Return whether actions lead to another state than the reference."""
     try:
         environment = domain.environment(task)
-        for made in calls:
-            environment.call(made.name, dict(made.arguments), made.side)
-        environment.sync()
+        for action in actions:
+            environment.call(action.name, action.arguments, action.requestor)
         return not environment.equals(domain.shared_reference(task))
     except TauError:
         return True

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError
-from ...references.exercised import reference_calls
-from ...references.sides import tools_of
 from ...text import plural
 from .omissions import rules_before_writes
 
 if TYPE_CHECKING:
     from ...capability import LintView
-    from ...environment import Domain
-    from ...models import Task
 
 
 async def lint(view: LintView) -> list[str]:
@@ -24,14 +20,10 @@ async def lint(view: LintView) -> list[str]:
         rules = len(rules_before_writes(view.domain))
     except ConfigurationError:  # which is a finding of its own
         rules = 0
-    changing = sum(_changes(task, view.domain) for task in view.tasks)
+    writes = {tool.name for tool in view.domain.environment().shared_tools("assistant") if tool.mutates}
+    changing = sum(any(action.name in writes for action in task.criteria.actions or ()) for task in view.tasks)
     tasks = f"{changing} of {plural(len(view.tasks), 'task')}"
     return [
         f"near misses: {tasks} have a change, before which {plural(rules, 'rule')} and the source of "
         "each value are checked (tau near-miss RUN lists what passed without)"
     ]
-
-
-def _changes(task: Task, domain: Domain) -> bool:
-    tools = tools_of(domain, "assistant")
-    return any(made.side == "assistant" and tools[made.name].mutates for made in reference_calls(task, domain))

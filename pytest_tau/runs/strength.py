@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ..files import atomic_write, digest, file_name_of
 from ..plain import json
 from ..runner.config import SimulationSettings
-from ..runs.fingerprints import domain_hashes, task_hash
+from .fingerprints import domain_hashes, task_hash
 
 if TYPE_CHECKING:
     from ..environment import Domain
