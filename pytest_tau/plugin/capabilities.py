@@ -143,7 +143,7 @@ def naming(capability: Capability, stage: str) -> Iterator[None]:
     """Make an exception of a capability, before the run, an error of usage that names it.
 
     Raises:
-        pytest.UsageError: The capability raised an exception that is not an error of this package.
+        pytest.UsageError: The capability raised an exception; an error of this package says itself what is wrong.
     """
     try:
         yield
@@ -151,7 +151,9 @@ def naming(capability: Capability, stage: str) -> Iterator[None]:
         from ..capability.containing import is_contained, problem_of
         from ..errors import TauError
 
-        if isinstance(error, pytest.UsageError | TauError) or not is_contained(error):
+        if isinstance(error, TauError):
+            raise pytest.UsageError(str(error)) from error
+        if isinstance(error, pytest.UsageError) or not is_contained(error):
             raise
         raise pytest.UsageError(f"capability {capability.name!r}: {problem_of(error, stage)}") from error
 

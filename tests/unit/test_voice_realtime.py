@@ -38,7 +38,7 @@ def talk(
     sound: bool = False,
     **options: Any,
 ) -> Simulation:
-    active = capability.with_settings(mode="voice", voice_conditions=mode, voice_sound=sound)
+    active = capability.with_settings(mode="voice", voice_conditions=mode, voice_sound="a.onnx,b" if sound else "")
     settings = SimulationSettings(capabilities=(active,))
     with serving(server) as url:
         agent = realtime_agent(url, **options)

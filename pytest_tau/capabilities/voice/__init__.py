@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, declared, deferred, flag, option, real, text
+from .sound_models import sound_models
 
 if TYPE_CHECKING:
     import pytest
@@ -64,7 +65,8 @@ class VoiceSettings:
         voice_tool_seconds: The median of the time that a tool call of the agent takes.
         voice_seconds: The most seconds of talk.
         voice_tasks: Only the tasks that are bundled for it are run.
-        voice_sound: The agent hears what a recogniser hears of a voice that says the user's words on the telephone.
+        voice_sound: The files of a voice that says the user's words on the telephone, and of a recogniser that hears
+            them for the agent; empty for no sound.
         voice_audio: Where the sound of each conversation is kept; None to keep none.
     """
 
@@ -112,12 +114,14 @@ class VoiceSettings:
         selects=True,
         help="run only the tasks of retail and airline that are bundled for --tau-mode voice, in which ids are spelled",
     )
-    voice_sound: bool = option(
-        flag,
+    voice_sound: str = option(
+        sound_models,
         "verdict",
-        default=False,
-        help="say the user's words with a voice, send them over a line with the noise of the conditions, and let a "
-        "recogniser hear them for the agent; needs the extra voice-audio, and no key",
+        "VOICE,RECOGNISER",
+        default="",
+        example="voices/en_US-joe-medium.onnx,models/faster-whisper-tiny.en",
+        help="say the user's words with this voice (an .onnx file), send them over a line with the noise of the "
+        "conditions, and let this recogniser (a folder) hear them for the agent; needs the extra voice-audio",
     )
     voice_audio: Path | None = option(
         Path,

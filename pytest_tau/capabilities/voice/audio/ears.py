@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ..sound_models import SoundModels
     from ..talk.timeline import Utterance
     from .line import LineConditions, Sound
 
@@ -38,14 +39,15 @@ class Ears:
     """What arrives of the user's words in one conversation.
 
     Args:
+        models: The voice and the recogniser.
         conditions: What happens to them on the way.
         seed: What is drawn depends on it.
         cache: Where speech is kept.
         keep: Whether the sound is kept.
     """
 
-    def __init__(self, conditions: LineConditions, seed: int, cache: Path, *, keep: bool) -> None:
-        self._conditions, self._seed, self._cache, self._keep = conditions, seed, cache, keep
+    def __init__(self, models: SoundModels, conditions: LineConditions, seed: int, cache: Path, *, keep: bool) -> None:
+        self._models, self._conditions, self._seed, self._cache, self._keep = models, conditions, seed, cache, keep
         self._count = 0
         self._arrived: list[_Arrived] = []
 
@@ -61,7 +63,9 @@ class Ears:
         if not words:
             return [Part("")] * ticks
         seed, self._count = self._seed + self._count, self._count + 1
-        heard_text = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=True)
+        heard_text = await asyncio.to_thread(
+            hear, words, self._models, self._conditions, seed, self._cache, with_sound=True
+        )
         assert heard_text.sound is not None, "it was asked for"
         if self._keep:
             self._arrived.append(_Arrived(tick, heard_text.sound))
@@ -84,7 +88,7 @@ class Ears:
         agent = []
         for utterance in spoken:
             if utterance.side == "agent" and utterance.text:
-                sound, rate = speech_of(spoken_form(utterance.text), self._cache)
+                sound, rate = speech_of(spoken_form(utterance.text), self._models, self._cache)
                 agent.append(_Arrived(utterance.start, resampled(sound, rate, RATE)))
         step = tick_seconds * RATE
         ends = {utterance.start: int(utterance.end * step) for utterance in spoken if utterance.side == "user"}

