@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...environment import shared_reference
 from ...errors import TauError
 from ...runs import stored_strength
 from .calls import with_other
@@ -75,6 +76,6 @@ def _differs(task: Task, actions: Sequence[Action], domain: Domain) -> bool:
         environment = domain.environment(task)
         for action in actions:
             environment.call(action.name, action.arguments, action.requestor)
-        return not environment.equals(domain.shared_reference(task))
+        return not environment.equals(shared_reference(domain, task))
     except TauError:
         return True
