@@ -9,7 +9,7 @@ from ..capability.calls import failure_lines
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import outside_lines
-from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, session_break, shown_messages
 from ..text import counted, has_traceback, plural, shorten
 from .endings import cut_off, ended
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
@@ -202,7 +202,7 @@ def _last_messages(simulation: Simulation) -> list[Line]:
     start = max(len(simulation.messages) - _LAST_MESSAGES, 0)
     while start and isinstance(simulation.messages[start], ToolMessage):  # a result is shown with its call
         start -= 1
-    messages = simulation.messages[start:]
+    messages = [message for number, message in shown_messages(simulation.messages) if number >= start]
     lines = [Line("head", "last messages")] if messages else []
     return lines + [line for message in messages for line in message_lines(message, _one_line)]
 
@@ -218,6 +218,8 @@ def message_lines(message: Message, shown: Callable[[str | None], str]) -> list[
         return [Line("tool", f"         = {shown(message.content)}")]
     if not isinstance(message, AssistantMessage | UserMessage):
         return []
+    if (text := session_break(message)) is not None:
+        return [Line("head", f"  --- {text} ---")]
     who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
     actor = (
         f"[{shorten(message.actor, _LONGEST_NAME)}] " if isinstance(message, AssistantMessage) and message.actor else ""

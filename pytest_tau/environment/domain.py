@@ -154,7 +154,7 @@ class Domain:
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
         self._of_tasks: InWorld[dict[bytes, dict[str, Any]]] = InWorld(dict)
-        self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder, self._carried_over)
+        self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder, self._carried_over, self._filled)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, self._policy_text)
         self._initial_states = InWorld(InitialStates)
         #: The tasks whose reference actions were checked, by identity: they are looked up before each trial.
@@ -171,7 +171,8 @@ class Domain:
 
         Args:
             split: A split's name; None for every task, as is ``full`` unless the domain defines it. A domain without
-                splits has only ``base``: every task.
+                splits has only ``base``: every task. ``sessions`` are the tasks in ``sessions.json`` next to
+                ``tasks.json``, which are in no other split.
 
         Raises:
             ConfigurationError: No such split.
@@ -194,6 +195,11 @@ class Domain:
         own = {task.id: task for task in self.tasks(None)} if values.changed and file in self._tasks.paths else {}
         if own:
             return [own[task.id] for task in tasks if task.id in own]
+        return self._filled(tasks)
+
+    def _filled(self, tasks: Sequence[Task]) -> list[Task]:
+        """Return tasks with the domain's values in place of placeholders."""
+        values = self.spec.values
         return [filled(task, values) for task in tasks] if values and self.has_own_data else list(tasks)
 
     def _carried_over(self, tasks: Sequence[Task]) -> Mapping[str, Task | str]:
@@ -226,6 +232,11 @@ class Domain:
     def splits(self) -> dict[str, list[str]]:
         """The task ids by split."""
         return self._tasks.splits
+
+    @property
+    def split_names(self) -> list[str]:
+        """The names of the splits, with ``sessions`` if the domain has tasks of several sessions."""
+        return self._tasks.split_names
 
     def environment(
         self,

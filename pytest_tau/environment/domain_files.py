@@ -14,7 +14,7 @@ from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_
 from ..garbage import without_collections
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
-from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
+from ..models.task_files import DEFAULT_SPLIT, SESSIONS_SPLIT, SPLITS, is_every_task, unknown_split
 from .records import content_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class DomainTasks:
         other_name: Another name that the files may give the domain; None for none.
         place: The folder of the task files, or the only one.
         carry_over: Returns the tasks of the files by id as they are with the domain's values, or why they cannot be.
+        fill: Returns tasks of another file with the domain's values.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class DomainTasks:
         other_name: str | None,
         place: Path,
         carry_over: Callable[[Sequence[Task]], Mapping[str, Task | str]],
+        fill: Callable[[Sequence[Task]], list[Task]],
     ) -> None:
-        self._name, self._other_name, self._place, self._carry_over = name, other_name, place, carry_over
+        self._name, self._other_name, self._place = name, other_name, place
+        self._carry_over, self._fill = carry_over, fill
         self._files: dict[str, Path] = {}
         self._by_split: dict[str, dict[str, Task]] = {}
 
@@ -66,6 +69,8 @@ class DomainTasks:
         """
         if split is None or is_every_task(split, self.splits):
             return list(self._tasks)
+        if split == SESSIONS_SPLIT and self._sessions_file is not None:
+            return list(self._with_sessions)
         return list(self._in_split(split).values())
 
     def base(self) -> dict[str, Task]:
@@ -81,7 +86,8 @@ class DomainTasks:
         if split not in self._by_split:
             every = is_every_task(split, self.splits)
             if not every and split not in self.splits:
-                raise ConfigurationError(unknown_split(split, self.splits, f"domain {self._name!r}", self._folder))
+                known = dict.fromkeys(self.split_names)
+                raise ConfigurationError(unknown_split(split, known, f"domain {self._name!r}", self._folder))
             wanted = {task.id for task in self._tasks} if every else set(self.splits[split])
             found = {task.id: task for task in self._tasks if task.id in wanted}
             missing = wanted.difference(found, self.not_carried_over)
@@ -95,6 +101,22 @@ class DomainTasks:
     def splits(self) -> dict[str, list[str]]:
         """The task ids by split."""
         return load_splits(self._folder)
+
+    @property
+    def split_names(self) -> list[str]:
+        """The names of the splits, with that of the tasks of several sessions if there are any."""
+        return [*self.splits, *([SESSIONS_SPLIT] if self._sessions_file else ())]
+
+    @functools.cached_property
+    def _sessions_file(self) -> Path | None:
+        file = self._folder / f"{SESSIONS_SPLIT}.json"
+        apart = SESSIONS_SPLIT not in self.splits and _task_files(self._place) == [self._folder / "tasks.json"]
+        return file if apart and file.is_file() else None
+
+    @functools.cached_property
+    def _with_sessions(self) -> list[Task]:
+        assert self._sessions_file is not None
+        return self._fill(load_task_file(self._sessions_file).tasks)
 
     def file_of(self, task: Task) -> Path | None:
         """Return the file that a task was read from; None for a task that is not the domain's."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..evaluation.partial import current_state
-from ..models import AssistantMessage, ToolMessage, UserMessage, clone
+from ..models import AssistantMessage, ToolMessage, UserMessage, clone, heard
 from ..participants import chat_messages, has_ticket, llm_system_message
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SideView:
             given: What the side is to answer; it opens the conversation if nothing is recorded yet.
             own_first: The first of the new messages is the side's own.
         """
-        new: list[Incoming | Message] = [*self.trajectory[self._seen :]]
+        new: list[Incoming | Message] = [*heard(self.trajectory[self._seen :])]
         if not self._chat:
             self._chat.append(self._system)
             if not new and given is not None and not has_ticket(self._context):

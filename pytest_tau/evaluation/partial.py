@@ -13,7 +13,7 @@ from collections import defaultdict
 from math import fsum, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..models import calls_in
+from ..models import calls_in, without_beginnings
 from .assignment import best_assignment
 from .components import COMPONENTS
 from .state import current_share, state_share
@@ -132,6 +132,7 @@ def _calls(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     for call in calls:
         if call.call.malformed is None:
             made_calls[call.call.name, "" if given.solo else call.call.requestor].append(call)
+    actions = without_beginnings(actions)
     for action in actions:
         reference_actions[action.name, "" if given.solo else action.requestor].append(action)
     pairs = {

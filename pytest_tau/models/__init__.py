@@ -42,7 +42,16 @@ from .rewards import (
     RewardInfo,
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
-from .sessions import BEGIN_SESSION, beginnings, openings
+from .sessions import (
+    BEGIN_SESSION,
+    beginnings,
+    heard,
+    is_beginning,
+    openings,
+    session_break,
+    shown_messages,
+    without_beginnings,
+)
 from .simulations import (
     DUPLEX,
     DUPLEX_MODE,
@@ -147,7 +156,9 @@ __all__ = [
     "call_as_text",
     "calls_in",
     "clone",
+    "heard",
     "in_split",
+    "is_beginning",
     "json_copy",
     "load_json",
     "load_splits",
@@ -157,7 +168,10 @@ __all__ = [
     "parse_messages",
     "parse_task",
     "review_of",
+    "session_break",
+    "shown_messages",
     "simulation_id",
     "strings_in",
+    "without_beginnings",
     "writable",
 ]

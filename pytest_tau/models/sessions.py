@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .messages import Message
+    from .tasks import Action
 
 #: The call that begins a session, of the user's side. No participant can make it.
 BEGIN_SESSION: Final = "begin_session"
@@ -82,8 +83,29 @@ def beginnings(messages: Sequence[Message]) -> list[int]:
 
 
 def is_beginning(call: Any) -> bool:
-    """Return whether a call begins a session."""
-    return bool(call.name == BEGIN_SESSION and call.requestor == "user" and call.malformed is None)
+    """Return whether a call, or a reference action, begins a session."""
+    malformed = getattr(call, "malformed", None)
+    return bool(call.name == BEGIN_SESSION and call.requestor == "user" and malformed is None)
+
+
+def without_beginnings(actions: Iterable[Action]) -> list[Action]:
+    """Return the reference actions that agent or user can make: all but those that begin sessions."""
+    return [action for action in actions if not is_beginning(action)]
+
+
+def session_break(message: Message) -> str | None:
+    """Return the text that shows where a session begins; None for a message that begins none."""
+    call = next(iter(getattr(message, "tool_calls", None) or ()), None)
+    if call is None or not is_beginning(call):
+        return None
+    hours = call.arguments.get("hours")
+    return f"session {call.arguments.get('session')}" + (f", {interval(hours)} later" if hours else "")
+
+
+def shown_messages(messages: Sequence[Message]) -> Iterator[tuple[int, Message]]:
+    """Yield the messages of a conversation with their numbers, without the results of what begins its sessions."""
+    results = {number + 1 for number in beginnings(messages)}
+    return ((number, message) for number, message in enumerate(messages) if number not in results)
 
 
 def openings(messages: Sequence[Message]) -> set[int]:

@@ -28,6 +28,8 @@ _FULL = "full"
 
 #: The file of the splits, in the folder of the tasks.
 SPLITS = "split_tasks.json"
+#: The split whose tasks have a file of their own next to ``tasks.json``, and are not part of ``full``.
+SESSIONS_SPLIT = "sessions"
 
 
 class TaskFileContent(NamedTuple):

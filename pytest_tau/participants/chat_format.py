@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage
+from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, heard
 from ..plain import json
 
 if TYPE_CHECKING:
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 
 def visible_to(side: str, messages: list[Message]) -> list[Message]:
-    """Return the messages that a side sees: all texts, and its own tool calls and results."""
+    """Return the messages that a side sees: all texts, and its own tool calls and results.
+
+    What begins a session is the call of neither side.
+    """
     requestor = "assistant" if side == "agent" else "user"
     return [
         message
-        for message in messages
+        for message in heard(messages)
         if (isinstance(message, ToolMessage) and message.requestor == requestor)
         or (
             isinstance(message, AssistantMessage | UserMessage)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..background import BackgroundLoop
 from ..errors import TauError
-from ..models import Played, clone
+from ..models import Played, beginnings, clone, session_break, shown_messages
 from ..participants import visible_to
 from ..participants.human import LeftError, Prompt, Screen, Surroundings
 from ..participants.human.prompt import Command, surroundings
@@ -117,16 +117,28 @@ class Session:
     def _known(self) -> Surroundings:
         """Return what the person may know: for a user also the policy of the agent, unless blind."""
         known, environment = surroundings(self.episode.context), self.episode.environment
+        if known.side == "user":
+            known.texts["scenario"] = ("scenario", self._scenario(self.episode.trajectory))
         if known.side == "user" and not self._blind:
             known.texts["policy"] = ("policy of the agent", environment.policy)
         return known
 
+    def _scenario(self, trajectory: list[Message]) -> str:
+        """Return what the user knows in the last session of a conversation."""
+        return str(self.episode.task.scenarios[len(beginnings(trajectory))])
+
     def _show_new(self, *, own: bool = True) -> None:
-        """Show what has happened: texts of the other side, and results of one's own calls."""
-        trajectory = self.episode.trajectory
-        new = visible_to(self.episode.side, trajectory[self._shown :])
+        """Show what has happened: texts of the other side, results of one's own calls, and where a session begins."""
+        trajectory, side = self.episode.trajectory, self.episode.side
+        new = [(number, message) for number, message in shown_messages(trajectory) if number >= self._shown]
         self._shown = len(trajectory)
-        self._screen.messages(message for message in new if own or not self._is_own(message))
+        for number, message in new:
+            if session_break(message) is not None:
+                self._screen.message(message)
+                if side == "user":
+                    self._screen.line(self._scenario(trajectory[: number + 1]))
+            elif visible_to(side, [message]) and (own or not self._is_own(message)):
+                self._screen.message(message)
 
     def _is_own(self, message: Message) -> bool:
         return message.role == ("assistant" if self.episode.side == "agent" else "user")

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
+from ..models import without_beginnings
 from ..plain import json
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _stored(verdict: RewardInfo) -> tuple[list[Any], list[Any]]:
 
 
 def _actions(actions: Iterable[Any]) -> list[Any]:
-    return [[each.name, each.arguments] for each in actions]
+    return [[action.name, action.arguments] for action in without_beginnings(actions)]
 
 
 def _assertions(assertions: Iterable[Any]) -> list[Any]:

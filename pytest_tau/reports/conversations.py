@@ -9,7 +9,7 @@ from ..capability.calls import failure_lines
 from ..diagnosis import explain, message_lines, verdict
 from ..diagnosis.explain import ending
 from ..evaluation import Line
-from ..models import ToolMessage
+from ..models import ToolMessage, shown_messages
 from ..runs.groups import Group
 from ..text import shorten
 
@@ -36,7 +36,7 @@ def conversation_lines(trial: StoredTrial, *, full: bool = False) -> Iterator[Li
     name = f"{trial.domain}::{simulation.task_id}" if trial.domain else simulation.task_id
     parameters = Group.of(trial.test, trial.domain, simulation.task_id).parameters
     yield Line("head", f"{name}, trial {simulation.trial}" + (f" [{parameters}]" if parameters else ""))
-    for number, message in enumerate(simulation.messages):
+    for number, message in shown_messages(simulation.messages):
         yield from numbered_lines(number, message, full=full)
     yield Line("head", "")
     yield from verdict_lines(simulation)

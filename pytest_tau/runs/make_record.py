@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..evaluation import components_of
-from ..models import TrialResult, calls_in
+from ..models import TrialResult, calls_in, is_beginning, without_beginnings
 from .record import TrialRecord
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def make_record(
         failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
         messages=len(simulation.messages),
         turns=simulation.turns,
-        calls=len(all_calls),
+        calls=sum(not is_beginning(made.call) for made in all_calls),
         failed_calls=sum(bool(call.result and call.result.error) for call in all_calls),
         groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
         cluster=task.cluster if task else "",
@@ -106,7 +106,7 @@ def groups_of(task: Task) -> dict[str, str]:
     ``intent`` is what telecom's ids begin with, else the policy that the description names; ``persona`` what they end
     with; ``actions`` the number of reference actions; ``tags`` those of the task's annotations.
     """
-    groups = {"actions": str(len(task.criteria.actions or []))}
+    groups = {"actions": str(len(without_beginnings(task.criteria.actions or [])))}
     intent, persona = _BRACKETED.match(task.id), _PERSONA.search(task.id)
     parts = task.id.split(".")
     if intent:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
-from pytest_tau.capabilities.sessions.bundled import tasks_with_sessions
 from pytest_tau.capabilities.sessions.saboteurs import Forgets, TellsOthers, TrustsStaleMemory
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def failed(tasks: list[Task], domain: Any, agent: Any, user: str = "gold") -> se
 @pytest.mark.parametrize("name", NEEDS)
 def test_each_task_needs_what_it_is_about(name: str) -> None:
     domain = pytest_tau.load_domain(name)
-    tasks = tasks_with_sessions(domain)
+    tasks = domain.tasks(split="sessions")
     assert {task.id for task in tasks} == set().union(*NEEDS[name].values())
     assert failed(tasks, domain, "gold") == set()
     assert failed(tasks, domain, "noop") == {task.id for task in tasks}
@@ -66,7 +65,7 @@ def test_each_task_needs_what_it_is_about(name: str) -> None:
 def test_the_scripts_of_all_sessions_open_them(name: str) -> None:
     """The scripted user says in each session what it wants in it."""
     domain = pytest_tau.load_domain(name)
-    for task in tasks_with_sessions(domain):
+    for task in domain.tasks(split="sessions"):
         simulation = pytest_tau.simulate(task, domain=domain, agent="gold", user="scripted", seed=1)
         said = "\n".join(message.text for message in simulation.messages if message.role == "user")
         assert [scenario.script.requests[0].say in said for scenario in task.scenarios if scenario.script] == [

@@ -10,7 +10,7 @@ from pytest_tau.cli import main
 
 pytestmark = pytest.mark.usefixtures("warm_processes")
 
-MOCK = ("--tau-domain", "mock", "--tau-session-tasks")
+MOCK = ("--tau-domain", "mock", "--tau-split", "sessions")
 #: Creates the task whose title it was told, when it is asked to; it remembers as long as the object lives.
 AGENT = '''
 import re
@@ -68,9 +68,9 @@ def test_all_tasks_on_workers(project):
 
 
 def test_a_domain_without_them_is_refused(project):
-    run = project.run("--tau-domain", "telecom", "--tau-session-tasks", "--tau-agent", "noop")
+    run = project.run("--tau-domain", "telecom", "--tau-split", "sessions", "--tau-agent", "noop")
     assert run.ret == 4
-    assert "--tau-session-tasks: domain 'telecom' has no file" in run.text
+    assert "unknown split 'sessions'" in run.text
 
 
 def test_a_malformed_session_is_named_at_collection(project):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pytest_tau
+from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment.reference_states import reference_environment
 from pytest_tau.errors import TaskFormatError
-from pytest_tau.models import AssistantMessage, Task, UserMessage, beginnings, parse_task
+from pytest_tau.models import AssistantMessage, Task, UserMessage, beginnings, calls_in, parse_task, shown_messages
 from pytest_tau.models.sessions import heard, interval, remembered
+from pytest_tau.reports.conversations import numbered_lines
+from pytest_tau.reports.html.capability_blocks import ShownBlocks
+from pytest_tau.reports.html.conversation import conversation
+from pytest_tau.reports.html.environment_changes import StateHistories
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing.scripted import ScriptedParticipant, call
 
 MOCK = pytest_tau.load_domain("mock")
@@ -257,3 +265,37 @@ def test_a_booking_is_dated_by_the_clock_that_has_moved() -> None:
     before, after = airline.environment(task).dump()["agent"], reference_environment(airline, task).dump()["agent"]
     (made,) = after["reservations"].keys() - before["reservations"].keys()
     assert after["reservations"][made]["created_at"] == "2024-05-16T16:00:00"
+
+
+def test_the_break_is_shown_as_a_break() -> None:
+    """In the terminal and in the page; it is nobody's call, and no reference action."""
+    simulation = run(two(), ScriptedParticipant(["-"]), Caller)
+    shown = [
+        line.text for number, message in shown_messages(simulation.messages) for line in numbered_lines(number, message)
+    ]
+    assert shown[2:4] == [
+        "    2  --- session later, 1 day and 2 hours and 30 minutes later ---",
+        "    4  agent  Hi! How can I help you today?",
+    ]
+    assert "begin_session" not in plain_text(explain(simulation))
+    verdict = simulation.reward_info
+    assert [check.action.name for check in verdict.action_checks or []] == ["create_task", "create_task"]
+    assert verdict.partial["selection"] == 0
+    record = make_record(simulation, two(), "mock")
+    assert (record.calls, record.groups["actions"]) == (0, "2")
+    page = conversation(
+        simulation, calls_in(simulation.messages), two(), MOCK, StateHistories(), ShownBlocks([], Path())
+    )
+    assert page["messages"][2]["break"] == "session later, 1 day and 2 hours and 30 minutes later"
+    assert page["calls"][0]["changes"] == [["agent", "tasks/task_1/status", '"pending"', '"completed"']]
+    assert [row["kind"] for row in page["rows"]] == ["missing", "missing"]
+
+
+def test_the_side_of_an_episode_is_not_given_the_break() -> None:
+    async def play() -> list[Any]:
+        async with pytest_tau.Episode(two(), domain=MOCK, side="user", agent=ScriptedParticipant(["-"])) as episode:
+            heard_next = (await episode.step("###STOP###")).messages
+            await episode.step("###STOP###")
+            return heard_next
+
+    assert asyncio.run(play()) == [{"role": "user", "content": "Hi! How can I help you today?"}]

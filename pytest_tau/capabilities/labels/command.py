@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...commands import RUN_HELP, Printer, add_options, print_aside, print_json
 from ...diagnosis import message_lines
 from ...errors import ConfigurationError
+from ...models import shown_messages
 from ...terminal import has_colours, screen_lines, terminal_width
 from ...text import listed, plural, printable
 from .compared import Compared
@@ -114,7 +115,7 @@ def _ask(labels: Sequence[str]) -> str:
 
 def _show_conversation(simulation: Simulation) -> None:
     _print("head", f"task {simulation.task_id}, trial {simulation.trial}, simulation {simulation.id}")
-    for number, message in enumerate(simulation.messages):
+    for number, message in shown_messages(simulation.messages):
         for line in message_lines(message, lambda text: text or ""):
             _print(line.kind, f"{number:>3} {line.text}")
 

@@ -132,7 +132,7 @@ def add_tasks(commands: Any) -> None:
 def _tasks(args: argparse.Namespace) -> int:
     domain = project_of(args).load(args.name)
     rows = [_task_row(task) for task in domain.tasks(args.split)]
-    splits = f" (split {args.split}; the domain has {', '.join(domain.splits)})" if domain.splits else ""
+    splits = f" (split {args.split}; the domain has {', '.join(domain.split_names)})" if domain.split_names else ""
     return _show_matching(rows, args.word, "task", splits)
 
 

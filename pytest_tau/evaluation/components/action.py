@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...environment import value_changes
-from ...models import ActionCheck, call_as_text
+from ...models import ActionCheck, call_as_text, without_beginnings
 from ...text import shorten
 from ..component import RewardComponent
 from ..component_reports import (
@@ -128,7 +128,8 @@ class ActionComponent(RewardComponent):
         """Find a call for each action of the outcome that the final state was compared with."""
         kinds = {tool: declared.kind for tool, declared in given.environment.tool_infos.items()}
         task = given.task if verdict.outcome is None else given.task.of_outcome(verdict.outcome.position)
-        verdict.action_checks = check_actions(task.criteria.actions or [], given.messages, given.grading, kinds.get)
+        actions = without_beginnings(task.criteria.actions or [])
+        verdict.action_checks = check_actions(actions, given.messages, given.grading, kinds.get)
 
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if every reference action was made."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...environment.arguments import misfits
 from ...errors import unknown_name
-from ...models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, call_as_text
+from ...models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, call_as_text, session_break
 from ...plain import json
 from ...terminal import has_colours, print_paged, screen_lines, terminal_width
 from ..actions import ActionReader
@@ -46,6 +46,8 @@ class Screen:
             self.messages(message.tool_messages)
         elif isinstance(message, ToolMessage):
             self.line(f"         = {_indented(message.content, 11)}", "bad" if message.error else "tool")
+        elif (text := session_break(message)) is not None:
+            self.line(f"  --- {text} ---", "head")
         elif isinstance(message, AssistantMessage | UserMessage):
             who = "agent" if message.role == "assistant" else "user"
             if message.content:

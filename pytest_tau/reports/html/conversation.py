@@ -10,7 +10,7 @@ from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...masking import mask_secrets
-from ...models import call_as_text
+from ...models import call_as_text, is_beginning, session_break
 from ...plain import json
 from ...regrade.recognition import worked_alone
 from .alignment import align
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...evaluation import Check, Grading, RewardComponent
-    from ...evaluation.evidence import StateChange
+    from ...evaluation.evidence import Row, StateChange
     from ...models import (
         Action,
         AssistantMessage,
@@ -105,7 +105,7 @@ def conversation(
         "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(trial_blocks),
         "blocks": blocks.as_json(trial_blocks),
         "actions": [_action(action) for action in actions],
-        "rows": [row._asdict() for row in rows],
+        "rows": [row._asdict() for row in rows if not _begins_session(row, calls, actions)],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],
         "task": _task(task) if task else None,
         "verdict": _verdict(verdict) if verdict else None,
@@ -169,6 +169,11 @@ def _reference_actions(verdict: RewardInfo | None, task: Task | None) -> list[Ac
     return list(task.criteria.actions or []) if task else []
 
 
+def _begins_session(row: Row, calls: Sequence[Call], actions: Sequence[Action]) -> bool:
+    """Return whether a row is what begins a session, which is shown in the conversation."""
+    return is_beginning(calls[row.call].call if row.call is not None else actions[row.action or 0])
+
+
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the texts of messages and the positions of their calls, which have the results."""
     documents: list[dict[str, Any]] = []
@@ -182,6 +187,8 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message.role in ("assistant", "user"):
             if calls := message.tool_calls:
                 document["calls"] = list(range(position, position + len(calls)))
+            if (text := session_break(message)) is not None:
+                document["break"] = text
             if message.role == "assistant" and message.actor:
                 document["actor"] = message.actor
             waiting = len(calls or ())

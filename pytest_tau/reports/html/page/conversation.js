@@ -29,6 +29,10 @@ function messageItem(message, talk, jump, marks) {
       marks.filter((mark) => mark.call === place),
     ),
   );
+  if (message.break) {
+    const between = message.calls.map((place) => changeList(talk.calls[place].changes, talk.calls[place].more));
+    return el("li", { class: "break", id: `${jump}-message-${message.message_idx}`, tabindex: -1 }, message.break, between);
+  }
   const turning = talk.turning_point && talk.turning_point.message_idx === message.message_idx;
   return el(
     "li",
