@@ -198,7 +198,7 @@ class Domain:
         return self._filled(tasks)
 
     def _filled(self, tasks: Sequence[Task]) -> list[Task]:
-        """Return tasks with the domain's values in place of placeholders."""
+        """Return tasks whose placeholders are filled with the domain's values."""
         values = self.spec.values
         return [filled(task, values) for task in tasks] if values and self.has_own_data else list(tasks)
 

@@ -5,13 +5,14 @@ So each reader of a task or a trajectory has the sessions in their order: the re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .messages import Message
-    from .tasks import Action
+
+T = TypeVar("T")
 
 #: The call that begins a session, of the user's side. No participant can make it.
 BEGIN_SESSION: Final = "begin_session"
@@ -88,7 +89,7 @@ def is_beginning(call: Any) -> bool:
     return bool(call.name == BEGIN_SESSION and call.requestor == "user" and malformed is None)
 
 
-def without_beginnings(actions: Iterable[Action]) -> list[Action]:
+def without_beginnings(actions: Iterable[T]) -> list[T]:
     """Return the reference actions that agent or user can make: all but those that begin sessions."""
     return [action for action in actions if not is_beginning(action)]
 
