@@ -144,6 +144,14 @@ def relative_path(path: Path, start: Path) -> Path:
     return Path(os.path.relpath(path, start)) if path.is_relative_to(start) else path
 
 
+def exception_text(error: BaseException) -> str:
+    """Return the text of an exception, which is code of others, too, and may raise another one."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 - see above
+        return "its text cannot be shown"
+
+
 def has_traceback(error: str) -> bool:
     """Return whether the text of an error is a traceback, so that its end is what names the exception."""
     return "Traceback" in error.strip().partition("\n")[0]

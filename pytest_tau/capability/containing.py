@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ..errors import is_interrupt
-from ..text import shorten
+from ..text import exception_text, shorten
 
 #: Characters that are kept of the text of an exception.
 _LONGEST = 2_000
@@ -31,9 +31,5 @@ def problem_of(error: BaseException, stage: str = "") -> str:
     """
     from ..models.json_values import writable  # every run of pytest imports this module
 
-    try:
-        text = shorten(str(error), _LONGEST)
-    except BaseException:  # noqa: BLE001 - the text of an exception is code of others, too
-        text = "its text cannot be shown"
-    kind = type(error).__name__
+    text, kind = shorten(exception_text(error), _LONGEST), type(error).__name__
     return writable(f"{stage}: " * bool(stage) + (f"{kind}: {text}" if text else kind))

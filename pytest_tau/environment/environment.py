@@ -11,6 +11,7 @@ from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolS
 from ..masking import mask_secrets
 from ..models import BEGIN_SESSION, AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
+from ..text import exception_text
 from .jsonable import Returned, jsonable
 from .results import object_text, result_text, stored_calls
 from .schemas import with_members
@@ -199,6 +200,14 @@ class Environment:
         if self._user:
             self._user.db.abandon()
 
+    def answer(self, call: ToolCall) -> ToolMessage:
+        """Return the result of a participant's call; a malformed one gets an error and is not executed."""
+        if call.malformed is not None:
+            problem = f"arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
+            content = writable(f"Error: {call.problem or problem}")
+            return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
+        return self.call(call.name, call.arguments, call.requestor, call.id)
+
     def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
         """Run a tool and sync both sides.
 
@@ -214,48 +223,27 @@ class Environment:
 
         Source: τ²-bench v1.0.1, environment responses.
         """
-        return self.call_with_value(name, arguments, requestor, call_id)[0]
-
-    def call_with_value(
-        self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = ""
-    ) -> tuple[ToolMessage, Any]:
-        """Run a tool and sync both sides, as ``call``.
-
-        Returns:
-            The result as a message, and the value that the tool has returned: None if the call fails. The value may be
-            a record of the state, for reading only.
-        """
-        content, value, error = self._outcome(name, arguments, requestor)
-        if error is not None:
-            content = writable(f"Error: {mask_secrets(str(error))}")
+        content, value, error = "", None, None
+        try:
+            value = self.perform(name, arguments, requestor)
+            self.sync()
+            content = writable(result_text(value))
+        except UnwritableResultError as unwritable:
+            raise DomainError(f"tool {name!r} {unwritable}") from None
+        except DomainError:
+            raise  # no result: the domain cannot be used
+        except Exception as raised:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
+            if isinstance(raised, ToolServerError) and not self.abandoned:
+                self.fault = self.fault or str(raised)
+            content, value, error = writable(f"Error: {mask_secrets(exception_text(raised))}"), None, raised
         if self._outcomes is not None:
             self._outcomes[call_id] = Outcome(content, _plain_value(value), error)
-        return ToolMessage(id=call_id, content=content, requestor=requestor, error=error is not None), value
-
-    def read(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> str | None:
-        """Run a tool and sync both sides, as ``call``; return the result's text, or None if the call fails."""
-        content, _, error = self._outcome(name, arguments, requestor)
-        return content if error is None else None
+        return ToolMessage(id=call_id, content=content, requestor=requestor, error=error is not None)
 
     def keep_outcomes(self) -> dict[str, Outcome]:
         """Keep what calls return and raise from now on, by the ids of the calls."""
         self._outcomes = {}
         return self._outcomes
-
-    def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, Any, Exception | None]:
-        """Run a tool and sync both sides; return the text and the value of the result, or what was raised."""
-        try:
-            result = self.perform(name, arguments, requestor)
-            self.sync()
-            return writable(result_text(result)), result, None
-        except UnwritableResultError as error:
-            raise DomainError(f"tool {name!r} {error}") from None
-        except DomainError:
-            raise  # no result: the domain cannot be used
-        except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
-            if isinstance(error, ToolServerError) and not self.abandoned:
-                self.fault = self.fault or str(error)
-            return "", None, error
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.
@@ -370,7 +358,7 @@ class Environment:
     def _replayed(self, call: ToolCall) -> str | None:
         if call.malformed is not None or not self.mutates(call.name, call.requestor):
             return None
-        return self._outcome(call.name, call.arguments, call.requestor)[0]
+        return self.call(call.name, call.arguments, call.requestor).content
 
     def dump(self) -> dict[str, Any]:
         """Return both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""
@@ -383,14 +371,6 @@ class Environment:
             self.retrieval.close()
         if self._user:
             self._user.db.close()
-
-    def answer(self, call: ToolCall) -> ToolMessage:
-        """Return the result of a participant's call; a malformed one gets an error and is not executed."""
-        if call.malformed is not None:
-            problem = f"arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
-            content = writable(f"Error: {call.problem or problem}")
-            return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
-        return self.call(call.name, call.arguments, call.requestor, call.id)
 
     def _toolkit_of(self, name: str, requestor: Requestor) -> Toolkit[Any]:
         first = self._agent if requestor == "assistant" else self._user

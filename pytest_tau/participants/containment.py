@@ -16,7 +16,7 @@ from ..errors import ConfigurationError, TaskFormatError, is_interrupt
 from ..masking import mask_secrets
 from ..models import writable
 from ..stalls import TRIAL_TIME
-from ..text import shorten
+from ..text import exception_text, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -50,7 +50,7 @@ def describe(error: BaseException, *, place: bool = False) -> str:
         place: Add the line of the participant's own code that raised it.
     """
     raised = raised_by(error)
-    text = shorten(mask_secrets(str(raised)), _LONGEST)
+    text = shorten(mask_secrets(exception_text(raised)), _LONGEST)
     line = _place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 

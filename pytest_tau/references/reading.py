@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..documents import DocumentError, parse_json
 from ..environment import Table
 from ..environment.jsonable import jsonable
+from ..environment.results import result_text
+from ..errors import DomainError
+from ..models import writable
 from .sides import tools_of
 
 if TYPE_CHECKING:
@@ -89,7 +92,7 @@ class Reader:
         key = (reader.side, reader.tool.name, repr(arguments))
         if environment is None and key in self._given:
             return self._given[key]
-        content = (environment or self._pristine).read(reader.tool.name, arguments, reader.side)
+        content = _result_of(environment or self._pristine, reader, arguments)
         if environment is None:
             self._given[key] = content
         return content
@@ -214,6 +217,20 @@ class _State:
             self._seen.add(content)
             self._known.add(content)
             _note(self._by_name, _texts_in(content))
+
+
+def _result_of(environment: Environment, reader: _ReadingTool, arguments: dict[str, Any]) -> str | None:
+    """Return the result of a call; None if it fails. The text of an error is made for nobody: masking it takes time.
+
+    Raises:
+        DomainError: The domain cannot be used.
+    """
+    try:
+        return writable(result_text(environment.perform(reader.tool.name, arguments, reader.side)))
+    except DomainError:
+        raise
+    except Exception:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
+        return None
 
 
 def _touched(table: Table[Any]) -> Iterator[Any]:

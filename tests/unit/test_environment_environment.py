@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_tau.environment import Domain
+    from pytest_tau.models import Requestor
 
 PRISTINE = {"agent": AGENT_DATA, "user": USER_DATA}
 
@@ -52,6 +53,19 @@ def test_a_user_s_call_works_on_the_user_s_side(env: Environment) -> None:
 def test_tool_exception_is_reported_and_not_rolled_back(env: Environment) -> None:
     assert failed(env.call("half_done", {"item_id": "lamp"})) == "only half done"
     assert env.dump()["agent"]["items"]["lamp"]["name"] == "half done"
+
+
+class _Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_exception_whose_text_raises_is_reported(env: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **_arguments: Any) -> None:
+        raise _Unprintable
+
+    monkeypatch.setattr(TinyTools, "look", fail)
+    assert failed(env.call("look", {"item_id": "lamp"})) == "its text cannot be shown"
 
 
 def test_refusal_is_reported(env: Environment) -> None:
@@ -270,6 +284,34 @@ def test_replay_reports_the_results_that_differ(env: Environment) -> None:
     ]
     assert env.replay(messages) == ["count: recorded '\"5\"', replayed '\"4\"'"]
     assert env.dump()["agent"]["counter"] == 6
+
+
+def test_a_replayed_call_that_fails_again_as_it_was_recorded_is_no_difference(env: Environment) -> None:
+    failing = agent(ToolCall(id="1", name="rename", arguments={"item_id": "sofa", "name": "fails"}))
+    recorded = env.fork().answer(failing.tool_calls[0])
+    assert recorded.error
+    assert env.replay([failing, recorded]) == []
+    other = recorded.model_copy(update={"content": "Error: of another kind"})
+    assert env.replay([failing, other]) == [f"rename: recorded {other.content!r}, replayed {recorded.content!r}"]
+
+
+class _Counted(Environment):
+    """An environment of a test that looks at each call."""
+
+    names: ClassVar[list[str]] = []
+
+    def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
+        self.names.append(name)
+        return super().call(name, arguments, requestor, call_id)
+
+
+def test_a_subclass_that_overrides_call_sees_the_calls_of_participants_and_of_replays(env: Environment) -> None:
+    counted = _Counted.__new__(_Counted)
+    vars(counted).update(vars(env))
+    calls = [call("count"), call("look", item_id="lamp")]
+    results = [counted.answer(each) for each in calls]
+    counted.replay([agent(*calls), *results])
+    assert counted.names == ["count", "look", "count"]
 
 
 def test_calls_that_a_conversation_ends_with_were_not_made(env: Environment) -> None:

@@ -70,6 +70,7 @@ class ServedEnvironment:
         self.client: str | None = None
         self._calls, self._closed = 0, False
         self._begin()
+        self._outcomes = self.environment.keep_outcomes()
         self._start = self.environment.fork()
 
     def _begin(self) -> None:
@@ -96,11 +97,8 @@ class ServedEnvironment:
             self._check_space()
         self._calls += 1
         call = ToolCall(id=f"call_{self._calls}", name=name, arguments=arguments, requestor=requestor)
-        if call.malformed is not None:
-            reply, value = self.environment.answer(call), None
-        else:
-            reply, value = self.environment.call_with_value(name, arguments, requestor, call.id)
-        result = None if reply.error else jsonable(value, str)
+        reply = self.environment.answer(call)
+        result = None if reply.error else jsonable(self._outcomes.pop(call.id).value, str)
         if self._recorded:
             self._record(_role(requestor)(tool_calls=[call]))
             self._record(reply)
