@@ -2,13 +2,17 @@
 
 from .answers import AnswerError, NoAnswerError, Question, last_object, usable_answer
 from .call_arguments import with_defaults
+from .call_policy import LLM, CallPolicy
 from .cassettes import Identity, Player, Recorder
+from .ledger import CallLedger
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
-from .trial_models import LLM, CallPolicy, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
+from .tape import Tape
+from .trial_models import TrialModel, TrialModels, attribute_calls, current_attribution
 
 __all__ = [
     "LLM",
     "AnswerError",
+    "CallLedger",
     "CallPolicy",
     "ChatModel",
     "ChatReply",

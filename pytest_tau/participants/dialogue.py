@@ -213,7 +213,7 @@ class Dialogue:
         }
 
     def _count(self, reply: Reply) -> None:
-        usage = self._models.usage[self._side]
+        usage = self._models.ledger.usage[self._side]
         for call in reply.tool_calls or []:
             usage.malformed_calls += call.malformed is not None
             usage.unknown_tools += call.name not in self._known

@@ -73,13 +73,13 @@ class BlockingCaller:
         try:
             yield
         except (ModelError, ReplayError) as error:
-            if self._models is not None and self._models.has_raised(error):
+            if self._models is not None and self._models.ledger.has_raised(error):
                 raise
             raise ForeignError(error) from error
         except Exception as error:
             # What a client raises of its own does not say that the model is to blame.
-            if self._models is not None and self._models.client_error is not None:
-                raise self._models.client_error from error
+            if self._models is not None and (client_error := self._models.ledger.client_error) is not None:
+                raise client_error from error
             raise
 
     def close(self) -> None:

@@ -220,7 +220,7 @@ class _State:
 
 
 def _result_of(environment: Environment, reader: _ReadingTool, arguments: dict[str, Any]) -> str | None:
-    """Return the result of a call; None if it fails. The text of an error is made for nobody: masking it takes time.
+    """Return the result of a call; None if it fails, without the text of the error, whose masking takes time.
 
     Raises:
         DomainError: The domain cannot be used.

@@ -43,7 +43,7 @@ def conditions_of(
         "user": user.name,
         "agent_prompt": prompt_name(settings, "agent", agent),
         "user_prompt": prompt_name(settings, "user", user),
-        "models": {role: _model(setup.models, role) for role in _ROLES if role in setup.models.asked},
+        "models": {role: _model(setup.models, role) for role in _ROLES if role in setup.models.ledger.asked},
         "judge": _judge(settings, setup.task),
         "data": "official" if setup.domain.folder != setup.domain.spec.folder else "bundled",
         "base": base_size(setup.domain, setup.task),
@@ -85,7 +85,7 @@ def _model(models: TrialModels, role: Role) -> dict[str, Any]:
     """Return the name and the recorded arguments of a model."""
     model = models.get(role)
     if model is None:  # called by an agent of the user's own
-        return {"name": models.usage[role].model if role in models.usage else ""}
+        return {"name": usage.model if (usage := models.ledger.usage.get(role)) else ""}
     return {"name": model.name, "args": model_arguments(model.args)}
 
 

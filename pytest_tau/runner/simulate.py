@@ -82,6 +82,7 @@ def prepare_trial(
     trial: int = 0,
     seed: int | None = None,
     on_message: Callable[[Message], None] | None = None,
+    models: TrialModels | None = None,
 ) -> Trial:
     """Return a trial outside of a test run, with its environment and the default models.
 
@@ -92,6 +93,7 @@ def prepare_trial(
         trial: The number of the trial, from 0.
         seed: Its seed; None for none.
         on_message: Called with a copy of each message that is added to the trajectory.
+        models: The models; by default those of the settings.
 
     Raises:
         ConfigurationError: The domain cannot be run so, or a model of its retrieval variant cannot be called.
@@ -102,9 +104,13 @@ def prepare_trial(
     if retriever is not None and retriever.models:
         _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
     environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
-    policy = CallPolicy(chat=_default_chat, embeddings=_default_embeddings)
-    models = TrialModels(settings.llms, seed=seed, policy=policy)
+    models = models or TrialModels(settings.llms, seed=seed, policy=default_policy())
     return Trial(TrialSetup(task, domain, environment, settings, models, trial, seed, on_message))
+
+
+def default_policy() -> CallPolicy:
+    """Return what applies to the model calls of a trial outside of a test run."""
+    return CallPolicy(chat=_default_chat, embeddings=_default_embeddings)
 
 
 def _default_chat() -> ChatModel:

@@ -109,7 +109,7 @@ class Trial:
         check_requirements(self.task, self.domain, self.settings)
         if isinstance(judge := self.settings.evaluation.judge, LazyJudge):
             judge.bind(self.models.get("judge"))
-        self.models.loop = asyncio.get_running_loop()
+        self.models.run_on(asyncio.get_running_loop())
         tape = self.models.tape
         self._clock, self._sources = Clock(tape.times if tape else ()), {"agent": agent, "user": user}
         if self.environment.retrieval is not None:
@@ -169,12 +169,12 @@ class Trial:
         """Return the simulation with all that does not depend on how it ended."""
         tape = self.models.tape
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
-        simulation.note_usage(self.models.usage)
+        simulation.note_usage(self.models.ledger.usage)
         self.note_late_calls(simulation)
         simulation.conditions = self._conditions()
         _mask(simulation, self.models.arguments)
         if tape:
-            _end_recording(tape, self.models, simulation, self._clock)
+            _end_recording(self.models, tape, simulation, self._clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation
@@ -240,8 +240,9 @@ class Trial:
         self._make_stages(self._sources["agent"].name)
         self.beginning, self._unusable = None, False
         await self._converse(simulation)
-        if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
-            raise self.models.out_of_budget
+        refusal = self.models.ledger.out_of_budget
+        if refusal is not None and refusal.of_run:
+            raise refusal
         if not self._unusable:
             self.phase = "grading"
             await self._grade(simulation, before)
@@ -295,7 +296,7 @@ class Trial:
             messages = list(attempt.conversation.messages) if attempt.conversation else []
             assign(simulation, messages=messages, termination_reason="infrastructure_error")
             assign(simulation, end_time=clock.now(), duration=clock.elapsed)
-        simulation.note_usage(self.models.usage)
+        simulation.note_usage(self.models.ledger.usage)
         simulation.conditions = self._conditions()
         return simulation
 
@@ -513,14 +514,14 @@ class Trial:
         conclude = getattr(agent, "conclude", None) or (
             self.setup.agent_trial.bridge.conclude if self.setup.agent_trial else None
         )
-        fault = (conclude() if conclude else None) or self.models.out_of_budget
+        fault = (conclude() if conclude else None) or self.models.ledger.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
 
     def _retry_seconds(self, side: Side) -> float:
-        return self.models.retries[side].seconds
+        return self.models.ledger.retry_seconds(side)
 
     def _call_seconds(self, side: Side) -> float:
-        return self.models.calling[side].seconds
+        return self.models.ledger.seconds(side)
 
     async def _grade(self, simulation: Simulation, before: StateBefore) -> None:
         found = await grade_trial(self.setup, simulation, before, self._sources["agent"].name)
@@ -536,17 +537,13 @@ def _mask(simulation: Simulation, arguments: Mapping[str, Any]) -> None:
         simulation.info = Notes.read(masked(simulation.info.as_info(), arguments))
 
 
-def _end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock: Clock) -> None:
+def _end_recording(models: TrialModels, tape: Tape, simulation: Simulation, clock: Clock) -> None:
     """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
     if simulation.outcome == "error":
         tape.abandon()
         return
-    reason = simulation.termination_reason
-    if models.keep_open:
-        models.finish_args = (reason, simulation.error, clock.readings, reason == "timeout")
-        return
     try:
-        tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
+        models.end_recording(simulation.termination_reason, simulation.error, clock.readings)
     except (ReplayError, OSError) as error:
         simulation.termination_reason = reason_of(error)
         simulation.error = f"{type(error).__name__}: {error}"

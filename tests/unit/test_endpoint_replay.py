@@ -103,13 +103,13 @@ def test_recorded_and_replayed_with_the_server_closed(tmp_path, conversation, re
     with ModelServer(script) as server:
         recorder = Recorder(path, WHOSE, fresh=True)
         first, address, models = converse(recorder, server.base_url, conversation, stream=recorded)
-    assert len(server.requests) == models.usage["agent"].calls == 2
+    assert len(server.requests) == models.ledger.usage["agent"].calls == 2
     assert not any("stream" in request for request in server.requests)
     assert address.api_key not in path.read_text(encoding="utf-8")
     assert str(server.base_url) not in path.read_text(encoding="utf-8")
     second, _, models = converse(Player(path, WHOSE), server.base_url, conversation, stream=replayed)
     assert second == first
-    assert models.usage["agent"].calls == 2
+    assert models.ledger.usage["agent"].calls == 2
 
 
 @pytest.mark.exhaustive

@@ -336,7 +336,7 @@ def test_a_model_judges_a_conversation(domain: Domain) -> None:
 def test_calls_of_the_judge_are_the_trial_s() -> None:
     models = TrialModels({"judge": LLM("openai/judge", Scripted("no", GOOD))}, seed=7)
     run(LazyJudge("mine").bind(models.get("judge")).judge(STATEMENTS, TALK))
-    assert models.usage["judge"].calls == 2
+    assert models.ledger.usage["judge"].calls == 2
 
 
 def test_a_judge_without_a_model_says_which_option_names_one() -> None:

@@ -140,27 +140,27 @@ def test_in_a_trial_a_call_is_tallied_recorded_and_replayed_to_the_byte(tmp_path
         first = in_trial(models, "agent", **kwargs)
         in_trial(models, "user", **kwargs)
     recorder.finish("user_stop", None, [])
-    assert {role: usage.calls for role, usage in models.usage.items()} == {"agent": 1, "user": 1}
-    assert models.usage["agent"].prompt_tokens == first.usage.prompt_tokens > 0
+    assert {role: usage.calls for role, usage in models.ledger.usage.items()} == {"agent": 1, "user": 1}
+    assert models.ledger.usage["agent"].prompt_tokens == first.usage.prompt_tokens > 0
     assert '"role": "agent", "model": "openai/scripted", "args": {"temperature": 0.5}' in path.read_text()
 
     # The server is gone.
     replayed = TrialModels(tape=Player(path, whose))
     assert in_trial(replayed, "agent", **kwargs).model_dump_json() == first.model_dump_json()
-    assert replayed.usage["agent"] == models.usage["agent"]
+    assert replayed.ledger.usage["agent"] == models.ledger.usage["agent"]
 
 
 def test_the_blocking_function_waits_on_the_trials_loop_in_a_thread() -> None:
     models = TrialModels()
 
     async def trial(server: ModelServer) -> Completion:
-        models.loop = asyncio.get_running_loop()
+        models.run_on(asyncio.get_running_loop())
         with attribute_calls(models, "agent"):
             return await asyncio.to_thread(completion, "openai/scripted", HELLO, api_base=server.base_url)
 
     with ModelServer(lambda _: "Hi") as server:
         assert run(trial(server)).choices[0].message.content == "Hi"
-    assert models.usage["agent"].calls == 1
+    assert models.ledger.usage["agent"].calls == 1
 
 
 def test_the_blocking_function_does_not_stop_the_trials_loop() -> None:
@@ -189,7 +189,7 @@ def test_what_cannot_be_recorded_is_refused(kwargs: dict[str, Any], words: str) 
     models = TrialModels()
     with pytest.raises(ConfigurationError, match=words):
         in_trial(models, "agent", model="openai/scripted", messages=HELLO, **kwargs)
-    assert not models.usage
+    assert not models.ledger.usage
 
 
 def test_a_replay_needs_neither_litellm_nor_a_network() -> None:

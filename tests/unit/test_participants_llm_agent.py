@@ -225,7 +225,10 @@ def test_arguments_that_are_no_object_are_answered_with_an_error_and_sent_back_a
     assert kept["tool_calls"][0]["function"] == {"name": "count", "arguments": "{}"}
     assert told["content"] == f"Error: arguments of 'count' must be a JSON object, got {text[:80]}"
     assert built.models is not None
-    assert (built.models.usage["agent"].malformed_calls, built.models.usage["agent"].unknown_tools) == (1, 0)
+    assert (built.models.ledger.usage["agent"].malformed_calls, built.models.ledger.usage["agent"].unknown_tools) == (
+        1,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +241,7 @@ def test_arguments_in_other_forms_are_understood_and_sent_back_as_text(domain: D
     assert reply.tool_calls == [ToolCall(id="c1", name="count", arguments=json.loads(kept))]
     assert chat.sent[-1][-2]["tool_calls"][0]["function"]["arguments"] == kept
     assert built.models is not None
-    assert built.models.usage["agent"].malformed_calls == 0
+    assert built.models.ledger.usage["agent"].malformed_calls == 0
 
 
 def test_unknown_tools_are_answered_with_an_error_and_counted(domain: Domain) -> None:
@@ -251,7 +254,10 @@ def test_unknown_tools_are_answered_with_an_error_and_counted(domain: Domain) ->
         '"1"',
     ]
     assert built.models is not None
-    assert (built.models.usage["agent"].unknown_tools, built.models.usage["agent"].malformed_calls) == (2, 0)
+    assert (built.models.ledger.usage["agent"].unknown_tools, built.models.ledger.usage["agent"].malformed_calls) == (
+        2,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_request_is_repeated_after_an_empty_message(domain: Domain, empty: tuple
     assert all(request == chat.requests[0] for request in chat.requests[: len(empty) + 1])
     assert [message["role"] for message in chat.sent[-1]] == ["system", "user", "assistant", "user"]
     assert built.models is not None
-    assert (built.models.usage["user"].calls, built.models.usage["user"].cost) == (
+    assert (built.models.ledger.usage["user"].calls, built.models.ledger.usage["user"].cost) == (
         len(empty) + 2,
         0.5 * (len(empty) + 2),
     )
@@ -193,7 +193,10 @@ def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user
     results = [message for message in conversation.messages if isinstance(message, ToolMessage)]
     assert [(message.requestor, message.error) for message in results] == [("user", True), ("user", True)]
     assert built.models is not None
-    assert (built.models.usage["user"].malformed_calls, built.models.usage["user"].unknown_tools) == (1, 1)
+    assert (built.models.ledger.usage["user"].malformed_calls, built.models.ledger.usage["user"].unknown_tools) == (
+        1,
+        1,
+    )
 
 
 def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
@@ -234,7 +237,7 @@ def test_both_sides_by_models_in_one_conversation(domain: Domain) -> None:
         "assistant",
         "user",
     ]
-    assert {role: usage.calls for role, usage in trial.usage.items()} == {"user": 2, "agent": 2}
+    assert {role: usage.calls for role, usage in trial.ledger.usage.items()} == {"user": 2, "agent": 2}
 
 
 # Prompts and building

@@ -406,7 +406,7 @@ def test_each_attempt_and_check_is_counted_as_the_users(domain: Domain) -> None:
     given = context(domain, "user", chat)
     assert answer(VerifyUser(given), _agent("Hi")).content == "b"
     assert given.models is not None
-    usage = given.models.usage["user"]
+    usage = given.models.ledger.usage["user"]
     assert (usage.calls, usage.known_cost) == (4, 2.0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...chat import Identity, Player, Recorder
+from ...chat import Identity, Player, Recorder, TrialModels
 from ...commands import run_steadily
 from ...errors import ConfigurationError
 from ...files import digest, file_name_of
@@ -13,7 +13,7 @@ from ...models import AssistantMessage
 from ...participants import calls_no_model, load_source
 from ...policy import report_of
 from ...runner.config import SimulationSettings, default_user
-from ...runner.simulate import prepare_trial
+from ...runner.simulate import default_policy, prepare_trial
 from .agent import MutatedSource
 
 if TYPE_CHECKING:
@@ -117,15 +117,17 @@ class Trials:
     async def _run(
         self, task: Task, number: int, mutants: Sequence[Mutant], agent: ParticipantSource, user: ParticipantSource
     ) -> Simulation:
-        trial = prepare_trial(task, self.domain, self._settings, number, self.seed + number)
-        trial.models.policy = replace(trial.models.policy, on_cost=self._spend, budget_problem=self._problem)
+        tape: Player | Recorder | None = None
         if self.llms and self.cassettes is not None:
             folder = self.cassettes / (
                 digest("\n".join(mutant.text for mutant in mutants))[:12] if mutants else "agent"
             )
             path = folder / f"{file_name_of(task.id)}-{number}.json"
             identity = Identity(self.domain.name, task.id, number, self.seed + number, {})
-            trial.models.tape = Player(path, identity) if path.is_file() else Recorder(path, identity)
+            tape = Player(path, identity) if path.is_file() else Recorder(path, identity)
+        policy = replace(default_policy(), on_cost=self._spend, budget_problem=self._problem)
+        models = TrialModels(self.llms, tape, self.seed + number, policy)
+        trial = prepare_trial(task, self.domain, self._settings, number, self.seed + number, models=models)
         return await trial.run(agent, user)
 
     def _spend(self, cost: float | None) -> None:

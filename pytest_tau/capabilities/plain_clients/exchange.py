@@ -117,7 +117,7 @@ class Exchange:
             reply = await self.models.call(self.role, self.request, _Api(send, self.models.policy.prices, self.url))
         except TauError as error:
             return self._refusal(error)
-        self.models.client_error = None
+        self.models.ledger.note_client(None)
         return _response_of(reply)
 
     def answer_sync(self, send: Callable[[], Response]) -> Response:
@@ -136,7 +136,7 @@ class Exchange:
 
     def _refusal(self, error: TauError) -> Response:
         if not isinstance(error, ModelError) or error.kind not in _NOT_OF_AGENT:
-            self.models.client_error = error
+            self.models.ledger.note_client(error)
         if isinstance(error, ModelAPIError):
             return error.response
         if isinstance(error, ModelUnreachableError):

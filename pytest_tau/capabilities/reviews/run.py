@@ -56,7 +56,7 @@ async def review_trial(
         raise
     if problem := _end_tape(models, review):
         review = _failed(case, problem)
-    usage = models.usage.get(_ROLE)
+    usage = models.ledger.usage.get(_ROLE)
     return review.model_copy(update={"judge": judge, "cost": usage.cost if usage else None})
 
 

@@ -100,18 +100,17 @@ class _TrialReview(NamedTuple):
         outcome, models = simulation.outcome, self.models
         if outcome == "error" or (self.settings.review == "failed" and outcome != "failed"):
             return
-        review_models = TrialModels({"reviewer": self.llm} if self.llm else {}, policy=models.policy)
-        review_models.live_cost = models.live_cost
+        review_models: TrialModels | None = None
         try:
-            review_models.tape = self.open_tape() if self.llm else None
+            review_models = models.beside({"reviewer": self.llm}, self.open_tape()) if self.llm else models.beside({})
             review = await review_trial(self._case(simulation), self.reviewer, review_models, self._seconds)
         except Exception as error:  # noqa: BLE001 - a cassette, or the domain's own code; the verdict stands
             judge = judge_of(self.reviewer, self.llm.name if self.llm else None, self._mode)
             problem = f"{type(error).__name__}: {error}"
             review = Review(mode=self._mode, status="failed", error=problem, judge=judge)
         add_review(simulation, review)
-        if (used := review_models.usage.get("reviewer")) is not None:
-            models.usage["reviewer"] = simulation.model_usage["reviewer"] = used
+        if review_models is not None and (used := review_models.ledger.usage.get("reviewer")) is not None:
+            models.ledger.usage["reviewer"] = simulation.model_usage["reviewer"] = used
 
     @property
     def _mode(self) -> ReviewMode:

@@ -116,7 +116,7 @@ class AgentSession:
 
     def count_unmade(self) -> None:
         """Add what was lost between the agent and its model to the facts of the trial, at its end."""
-        usage = self._models.usage.get("agent") if self._models else None
+        usage = self._models.ledger.usage.get("agent") if self._models else None
         if usage is not None:
             usage.unmade_calls, memory = self._bridge.unmade, self._bridge.memory
             usage.lost_results, usage.lost_texts = memory.lost_results, memory.lost_texts
@@ -181,7 +181,7 @@ class AgentSession:
 
     def _add_facts(self) -> None:
         answer = self._bridge.answer
-        usage = self._models.usage.get("agent") if self._models else None
+        usage = self._models.ledger.usage.get("agent") if self._models else None
         if usage is not None:
             usage.malformed_calls += answer.malformed
             usage.unknown_tools += answer.unknown

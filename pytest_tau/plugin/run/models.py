@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...chat import CallPolicy, Identity, Player, Recorder, TrialModels
+from ...chat import CallLedger, CallPolicy, Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
 from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
-def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment) -> TrialModels:
+def trial_models(
+    item: pytest.Item,
+    spec: TaskSpec,
+    number: int,
+    environment: Environment,
+    used: Mapping[Role, ModelUsage] | None = None,
+) -> TrialModels:
     """Return the models that the participants and the judge of a trial call.
 
     Args:
@@ -37,6 +43,7 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
         spec: Task, domain and settings.
         number: The number of the trial, from 0.
         environment: The environment of the conversation.
+        used: What a trial of the item that was lost has used of its models.
 
     Raises:
         ConfigurationError: A model that cannot be used, or cassettes that cannot be written.
@@ -55,10 +62,12 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
         prices=settings.prices,
         on_cost=context.budget.spend,
     )
-    models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number), policy)
+    tape = _tape(item, spec, number, environment)
+    models = TrialModels(llms, tape, context.seed(number), policy, CallLedger(used))
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
-    models.keep_open = not is_task_item(item) and bool(asks)
+    if asks and not is_task_item(item):
+        models.keep_recording()
     return models
 
 
@@ -86,7 +95,7 @@ def usage_facts(
         restored: The usage in the previous run, if the simulation comes from there.
     """
     replayed = isinstance(models.tape, Player) or restored is not None
-    usage = models.usage if restored is None else restored
+    usage = models.ledger.usage if restored is None else restored
     roles = {role: used.model_dump(mode="json") for role, used in usage.items()}
     task = f"{spec.domain.name}::{spec.task.id}"
     return {"task": task, "replayed": replayed, "roles": roles}
@@ -98,14 +107,12 @@ def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
     Raises:
         ReplayError: Recorded calls were not made.
     """
-    if not models.keep_open:
+    if not models.keeps_recording:
         return
-    if models.usage:
+    if models.ledger.usage:
         item_state(item).report.usage = usage = usage_facts(spec, models)
         set_properties(item, tau_usage=json.dumps(usage))
-    if models.tape is not None:
-        reason, error, times, timed_out = models.finish_args or ("agent_stop", None, [], False)
-        models.tape.finish(reason, error, times, timed_out=timed_out)
+    models.close_recording()
 
 
 def _tape(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment) -> Tape | None:

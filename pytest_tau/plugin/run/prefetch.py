@@ -121,7 +121,7 @@ class TrialPrefetcher:
         What its model calls have used and cost counts.
         """
         self._repeated.add(item)
-        self._start(item, lost.models.usage)
+        self._start(item, lost.models.ledger.usage)
         return item in self._running
 
     def release(self, item: pytest.Item) -> None:
@@ -162,8 +162,7 @@ class TrialPrefetcher:
         assert spec is not None, "what can be prefetched has a task"
         try:
             environment = make_environment(item, spec)
-            models = trial_models(item, spec, trial_of(item), environment)
-            models.usage.update(used or {})
+            models = trial_models(item, spec, trial_of(item), environment, used)
             agent, user = make_participant("agent", item, spec), make_participant("user", item, spec)
             trial = TrialFuture(item, spec, trial_of(item), environment, models, agent, user)
             trial.start(repeatable=item not in self._repeated)

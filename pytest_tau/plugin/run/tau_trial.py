@@ -72,13 +72,13 @@ class TauTrial(int):
         request = self._request
         item, context = request.node, require_context(request.config)
         models: TrialModels = request.getfixturevalue("_tau_models")
-        if models.tape is not None and not is_task_item(item) and not models.keep_open:
+        if models.tape is not None and not is_task_item(item) and not models.keeps_recording:
             if item_state(item).simulation is not None:
                 raise ConfigurationError(
                     "tau_trial is first used after the simulation, when its recording is finished: use it in a "
                     "fixture, or request tau_agent_client"
                 )
-            models.keep_open = True
+            models.keep_recording()
         state = item_state(item)
         assert state.graded is not None, "the models depend on the task"
         spec, environment = state.graded[1], request.getfixturevalue("tau_env")

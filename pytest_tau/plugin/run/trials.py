@@ -126,7 +126,7 @@ class TrialFuture:
         self._context.logs.attach()
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self.item.nodeid)
-            self.models.policy = replace(self.models.policy, on_call=self._log.add_call)
+            self.models.observe(self._log.add_call)
         # A trial without a model ends sooner than a message reaches the other thread.
         listens = self._log is not None or self._has_listeners()
         setup = TrialSetup(
@@ -389,7 +389,7 @@ class TrialFuture:
         models = self.spec.config.models
         limited = models.has_budget or self._context.gates_cost
         if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
-            seen = "agent" in self.models.asked
+            seen = "agent" in self.models.ledger.asked
             clients = [] if seen else imported_clients(agent.target)
             foreign = ForeignAgent(agent.name, seen, clients)
             simulation.info = replace(simulation.info, foreign_agent=foreign)
