@@ -3,7 +3,8 @@
 from ..run_settings import Limits
 from ..settings import complete as _complete
 from .clock import Clock
-from .conversation import Conversation, ConversationSetup, Ending, ending_by, reason_of
+from .conversation import Conversation, ConversationSetup
+from .endings import Ending, ending_by, reason_of
 
 __all__ = [
     "Clock",

@@ -5,45 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..background import in_thread
-from ..errors import (
-    CapabilityError,
-    ConfigurationError,
-    ContextWindowError,
-    ModelError,
-    ReplayError,
-    ToolServerError,
-    UnboundCallError,
-    UnusableReplyError,
-    is_interrupt,
-)
-from ..models import (
-    BEGIN_SESSION,
-    GREETING,
-    OUT_OF_TIME,
-    STOPS,
-    AssistantMessage,
-    ConversationEnded,
-    MultiToolMessage,
-    UserMessage,
-    clone,
-)
+from ..errors import CapabilityError, ConfigurationError, ToolServerError, UnusableReplyError, is_interrupt
+from ..models import BEGIN_SESSION, GREETING, STOPS, AssistantMessage, MultiToolMessage, UserMessage, clone
 from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
 from ..participants.containment import describe, described_stall
-from ..stalls import trial_time
 from ..text import plural
 from .clock import Clock
+from .endings import FAULT_OF, Ending, ending_by
+from .time_limit import TimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ..capability.stages import StageCalls
     from ..environment import Environment
-    from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
+    from ..models import Message, Task, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
     from ..run_settings import Limits
     from ..stalls import Stall
@@ -55,41 +36,6 @@ _T = TypeVar("_T")
 
 #: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0
-_FAULT: dict[Side, TerminationReason] = {"agent": "agent_error", "user": "user_error"}
-
-
-class Ending(NamedTuple):
-    """The end of a conversation.
-
-    Attributes:
-        reason: How it ended.
-        stop_token: The token of the user, if one has ended it.
-        error: What went wrong, if anything did.
-        kind: The class of pytest-tau's exception behind the error; None for other errors.
-    """
-
-    reason: TerminationReason
-    stop_token: str | None = None
-    error: str | None = None
-    kind: str | None = None
-
-
-def ending_by(error: BaseException, side: Side) -> Ending:
-    """Return the ending by an exception that a side has raised."""
-    if isinstance(error, ConversationEnded):
-        return Ending(error.termination_reason, error=error.error)
-    if isinstance(error, ModelError | ReplayError | UnboundCallError | UnusableReplyError):
-        # No verdict; but the length of an agent's requests is its own fault.
-        own = side == "agent" and isinstance(error, ContextWindowError)
-        reason: TerminationReason = "context_window_exceeded" if own else reason_of(error)
-        return Ending(reason, error=describe(error), kind=type(error).__name__)
-    # Any other exception of a participant is its own fault.
-    return Ending(_FAULT[side], error=describe(error, place=True))
-
-
-def reason_of(error: Exception) -> TerminationReason:
-    """Return how a conversation ends by an error of neither side: of a recording, or of a provider."""
-    return "unexpected_error" if isinstance(error, ReplayError | OSError) else "infrastructure_error"
 
 
 @dataclass(frozen=True)
@@ -147,25 +93,21 @@ class Conversation:
         self._history: list[Message] = task.message_history or []
         self.sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
-        self._started, self._cancelled = trial_time(), False
-        self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
-        self._asking: tuple[Side, float] | None = None
-        self._calling: tuple[str, float] | None = None
-        self._answered_by_stages = 0.0
-        self._asking_stage: float | None = None
+        self._time = TimeLimit(setup.limits.timeout, setup.retry_seconds, setup.excused_seconds)
+        self._cancelled = False
         self._context = contextvars.copy_context()
 
     async def run(self) -> Ending:
         """Run the conversation to its end; only faults of the harness itself raise."""
-        self._started = trial_time()
+        self._time.start()
         task = asyncio.ensure_future(self._run())
         try:
-            while not task.done() and not self._is_out_of_time():
-                await asyncio.wait({task}, timeout=self._seconds_left())
+            while not task.done() and not self._time.is_over():
+                await asyncio.wait({task}, timeout=self._time.left())
         except asyncio.CancelledError:
             self._cancelled = True
             task.cancel()
-            if self._calling is not None:
+            if self._time.tool is not None:
                 self._environment.abandon()
             await asyncio.wait({task}, timeout=_GRACE)  # so that nothing of it stays on the loop
             raise
@@ -175,37 +117,31 @@ class Conversation:
         if not self._cancelled:
             return task.result()
         await asyncio.wait({task}, timeout=_GRACE)
-        return self._hanging_tool() or self._timeout_ending()
+        return self._hanging_tool() or self._time.ending()
 
     def _hanging_tool(self) -> Ending | None:
         """Return the ending by a call that had most of the time and did not return, and give it up; else None."""
-        if self._calling is None:
+        tool = self._time.tool
+        if tool is None:
             return None
         self._environment.abandon()
-        name, since = self._calling
-        seconds, limit = trial_time() - since, self._limits.timeout or 0.0
-        if seconds * 2 < limit:
+        seconds = self._time.most_by_call()
+        if seconds is None:
             return None
-        problem = f"tool {name!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
-        self._environment.fault = f"{problem}, and the time limit is {limit:g} s"
+        problem = f"tool {tool!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
+        self._environment.fault = f"{problem}, and the time limit is {self._limits.timeout:g} s"
         self.fault = ToolServerError(self._environment.fault)
         return Ending("infrastructure_error", error=self._environment.fault, kind="ToolTimeoutError")
 
     def blocked(self, stall: Stall) -> Ending:
         """Return the ending by code of this conversation that blocks its event loop, called while it does."""
-        if self._calling is not None:
-            name, _ = self._calling
+        tool = self._time.tool
+        if tool is not None:
             self._environment.abandon()
-            problem = f"tool {name!r} of domain {self._environment.domain_name!r} {described_stall(stall)}"
+            problem = f"tool {tool!r} of domain {self._environment.domain_name!r} {described_stall(stall)}"
             self._environment.fault = problem
             return Ending("infrastructure_error", error=problem, kind="ToolTimeoutError")
-        if self._asking is None:
-            problem = f"the trial {described_stall(stall)}"
-            return Ending("infrastructure_error", error=problem, kind="BlockedLoopError")
-        side, _ = self._asking
-        reason: TerminationReason = "timeout" if side == "agent" else "user_error"
-        problem = f"{OUT_OF_TIME}{self._limits.timeout or stall.seconds:g} s: the {side} {described_stall(stall)}"
-        return Ending(reason, error=problem)
+        return self._time.stalled(stall)
 
     def continue_from(self, messages: list[Message], steps: int, errors: int, calls: int) -> None:
         """Continue a conversation instead of beginning one; the environment has the state after it.
@@ -218,48 +154,6 @@ class Conversation:
         """
         self._history = messages
         self._steps, self._errors, self._calls = steps, errors, calls
-
-    def _is_out_of_time(self) -> bool:
-        # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
-        left = self._seconds_left()
-        return left is not None and left <= 0
-
-    def _seconds_left(self) -> float | None:
-        if not self._limits.timeout:
-            return None
-        now = trial_time()
-        excused = sum(map(self._excused, self._waited)) + self._answered_by_stages
-        if self._asking_stage is not None:  # which has a time of its own
-            excused += now - self._asking_stage
-        return self._limits.timeout - (now - self._started - excused)
-
-    def _excused(self, side: Side) -> float:
-        return self._setup.excused_seconds(side) if self._setup.excused_seconds else 0.0
-
-    def _timeout_ending(self) -> Ending:
-        """Return the ending by the clock: it counts against the agent, unless others took most of the time.
-
-        Time that goes to retries of model calls is the provider's, and neither side's.
-        """
-        if self._asking is not None:
-            side, since = self._asking
-            self._waited[side] += trial_time() - since
-        self._waited = {side: max(0.0, seconds - self._excused(side)) for side, seconds in self._waited.items()}
-        times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
-        retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
-        own = {side: seconds - retries[side] for side, seconds in self._waited.items()}
-        reason: TerminationReason = "user_error" if own["user"] > own["agent"] else "timeout"
-        lost = sum(retries.values())
-        if lost:
-            times += f"; {lost:.1f} s of it in retries of model calls"
-        if lost > max(own.values()):
-            reason = "infrastructure_error"
-        without = " without the model calls" if self._setup.excused_seconds else ""
-        return Ending(reason, error=f"{OUT_OF_TIME}{self._limits.timeout:g} s{without} (waited {times})")
-
-    def _retries(self, side: Side) -> float:
-        # Retries are part of the calls that are excused.
-        return self._setup.retry_seconds(side) if self._setup.retry_seconds and not self._setup.excused_seconds else 0.0
 
     async def _run(self) -> Ending:
         try:
@@ -281,8 +175,9 @@ class Conversation:
             # A limit wins over a stop on the same step; the clock does not.
             if ending := limit or self.stop(message) or (self.cut_off() if to is not None else None):
                 return ending
-            if to is not None and self._is_out_of_time():
-                return self._timeout_ending()
+            # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
+            if to is not None and self._time.is_over():
+                return self._time.ending()
 
     async def _following(self, ending: Ending) -> Turn | None:
         """Return the turn with which the conversation goes on after a stop; None if it is over."""
@@ -402,24 +297,23 @@ class Conversation:
         if self._setup.stages is None:
             return await self._execute(call)
         for replace in self._setup.stages.call:
-            self._asking_stage = since = trial_time()
-            given = await replace(call)
-            self._asking_stage = None
-            if given is not None:
-                self._answered_by_stages += trial_time() - since
-                return given
+            self._time.begin_stage()
+            result_of_stage = await replace(call)
+            self._time.end_stage(answered=result_of_stage is not None)
+            if result_of_stage is not None:
+                return result_of_stage
         result = await self._execute(call)
         for alter in self._setup.stages.result:
             result = await alter(call, result)
         return result
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
-        self._calling = call.name, trial_time()
+        self._time.begin_call(call.name)
         if self._environment.may_block(call):
             result = await in_thread(lambda: self._environment.answer(call), self._context)
         else:
             result = self._environment.answer(call)
-        self._calling = None
+        self._time.end_call()
         return result
 
     async def ask(self, side: Side, message: Incoming | None) -> Reply:
@@ -429,7 +323,7 @@ class Conversation:
 
     async def of_side(self, side: Side, work: Awaitable[_T]) -> _T:
         """Return what code of a side results in; an exception of it ends the conversation, as its own fault."""
-        self._asking = side, trial_time()
+        self._time.begin_wait(side)
         try:
             return await work
         except BaseException as error:
@@ -439,8 +333,7 @@ class Conversation:
             self.unusable = isinstance(error, UnusableReplyError)
             raise _Ended(ending_by(error, side)) from error
         finally:
-            self._waited[side] += trial_time() - self._asking[1]
-            self._asking = None
+            self._time.end_wait()
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
         reply = await self.of_side(side, self._reply(self.sides[side], message))  # type: ignore[arg-type]
@@ -461,7 +354,7 @@ class Conversation:
         if self._setup.enforces_protocol and reply.tool_calls and reply.has_text_content():
             self.record(reply)
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
-            raise _Ended(Ending(_FAULT[side], error=problem))
+            raise _Ended(Ending(FAULT_OF[side], error=problem))
         return reply
 
     async def _reply(self, participant: Participant, message: Incoming) -> Reply:
@@ -502,7 +395,7 @@ class Conversation:
             if is_interrupt(error):
                 raise
             # As in respond: any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
+            raise _Ended(Ending(FAULT_OF[side], error=describe(error, place=True))) from error
 
     def limit(self) -> Ending | None:
         """Return the ending by a limit, if one is reached; too many errors override too many steps.
