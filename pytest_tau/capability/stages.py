@@ -32,12 +32,6 @@ class _Member(NamedTuple):
     capability: Capability
     stages: Any
 
-    def stage(self, name: str) -> Callable[..., Any] | None:
-        """Return the method of a stage; None if it is not overridden."""
-        default = getattr(TrialStages, name)
-        overridden = getattr(type(self.stages), name, default) is not default
-        return getattr(self.stages, name) if overridden else None
-
 
 class _Outcome(NamedTuple):
     """What a call has returned, or raised."""
@@ -113,8 +107,8 @@ class StageCalls:
         self._made.append(_Member(capability, stages))
 
     def _overriding(self, stage: str) -> list[tuple[_Member, str, Callable[..., Any]]]:
-        found = [(member, member.stage(stage)) for member in self._made]
-        return [(member, stage, method) for member, method in found if method is not None]
+        members = (member for member in self._made if stage in _overridden_by(type(member.stages)))
+        return [(member, stage, getattr(member.stages, stage)) for member in members]
 
     def _note(self, capability: Capability, stage: str, error: BaseException) -> None:
         """Note why a capability takes no further part; Ctrl-C and the end of the trial are raised again."""
@@ -313,6 +307,13 @@ class StageCalls:
             yield
         finally:
             self.running = before
+
+
+@functools.lru_cache(maxsize=256)
+def _overridden_by(kind: type) -> frozenset[str]:
+    """Return the names of the stages that a class overrides."""
+    stages = {name: method for name, method in vars(TrialStages).items() if not name.startswith("_")}
+    return frozenset(name for name, default in stages.items() if getattr(kind, name, default) is not default)
 
 
 async def _outcome(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:
