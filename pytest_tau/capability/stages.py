@@ -107,7 +107,7 @@ class StageCalls:
         self._made.append(_Member(capability, stages))
 
     def _overriding(self, stage: str) -> list[tuple[_Member, str, Callable[..., Any]]]:
-        members = (member for member in self._made if stage in _overridden_by(type(member.stages)))
+        members = (member for member in self._made if stage in _overridden_by(member.stages.__class__))
         return [(member, stage, getattr(member.stages, stage)) for member in members]
 
     def _note(self, capability: Capability, stage: str, error: BaseException) -> None:

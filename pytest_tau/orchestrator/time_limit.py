@@ -118,7 +118,7 @@ class TimeLimit:
         return Ending(reason, error=f"{OUT_OF_TIME}{self._limit:g} s{without} (waited {times})")
 
     def stalled(self, stall: Stall) -> Ending:
-        """Return the ending by code that blocks the event loop: of the side that is waited for, else of nobody."""
+        """Return the ending by code that blocks the event loop: of the side that is waited for, if there is one."""
         if self._waiting is None:
             problem = f"the trial {described_stall(stall)}"
             return Ending("infrastructure_error", error=problem, kind="BlockedLoopError")

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..orchestrator import Ending
 from ..participants.containment import described_stall
 
 if TYPE_CHECKING:
-    from ..evaluation.outside import StateBefore
-    from ..models import Simulation, TerminationReason
-    from ..orchestrator import Conversation
-    from ..participants import Side
+    from ..models import TerminationReason
     from ..stalls import Stall
-
-#: What a trial does at a time.
-Phase: TypeAlias = Literal["planned", "participants", "conversation", "grading", "facts"]
-
-
-@dataclass
-class Attempt:
-    """What is known of an attempt while it runs.
-
-    Attributes:
-        simulation: Its simulation, without the messages of a conversation that has not ended.
-        before: The state outside of the environment before it.
-        creating: The side that is created last; None before the first.
-        conversation: Its conversation; None before that has begun.
-    """
-
-    simulation: Simulation
-    before: StateBefore
-    creating: Side | None = None
-    conversation: Conversation | None = None
+    from .attempt import Attempt
 
 
 def stall_problem(stall: Stall, *, own: bool) -> str:
@@ -54,14 +31,14 @@ def lost_ending(problem: str) -> Ending:
     return Ending("infrastructure_error", error=problem, kind="BlockedLoopError")
 
 
-def stalled_ending(attempt: Attempt, stall: Stall, running: str | None) -> Ending:
+def stalled_ending(attempt: Attempt, stall: Stall) -> Ending:
     """Return the ending of a conversation whose own code blocks the event loop.
 
     Args:
         attempt: The attempt.
         stall: What blocks the loop.
-        running: The capability and its stage that run; None if none does.
     """
+    running = attempt.stages.running if attempt.stages else None
     if running is not None:
         problem = f"capability {running} {described_stall(stall)}"
         return Ending("infrastructure_error", error=problem, kind="CapabilityError")

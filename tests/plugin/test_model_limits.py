@@ -154,7 +154,7 @@ def test_a_conversation_of_built_in_participants_has_no_limit_of_its_own(models,
             limits.append(self._limits.seconds)
             return await super().run()
 
-    monkeypatch.setattr("pytest_tau.runner.trial.Conversation", Seen)
+    monkeypatch.setattr("pytest_tau.runner.attempt.Conversation", Seen)
     for options in ([], ["--tau-timeout=0"], ["--tau-timeout=90"]):
         models.run(*options).outcomes(passed=1)
     project.write("own.py", "def agent(messages, tools):\n    return 'Hm.'\n")
