@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...environment import failed_action
 from ...text import listed, plural, printable
 from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import MarkedNode
@@ -59,9 +58,8 @@ class UncheckedTasks:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Look for reference actions that failed when the state was computed to which a conversation's is compared."""
         for spec in filter(None, map(spec_of, getattr(session, "items", []))):
-            # Tasks of other domains have not been run.
-            if not spec.domain.has_own_data and (failed := failed_action(spec.domain, spec.task)) is not None:
-                self._failed[spec.task.id] = failed.text
+            if (failed := _failed_write(spec)) is not None:
+                self._failed[spec.task.id] = failed
             if (problem := _contradiction(spec)) is not None:
                 self._contradictions[spec.task.id] = problem
         if self._failed or self._contradictions:
@@ -100,6 +98,16 @@ def _warning(problems: dict[str, str], what: str, *, bold: bool = False) -> Summ
         f"tau: warning: {plural(len(problems), 'task')} {has} {what}: {which}; see tau lint",
         {"yellow": True, "bold": bold},
     )
+
+
+def _failed_write(spec: TaskSpec) -> str | None:
+    """Return the reference action that failed; None if there is none, or the domain has its own data."""
+    if spec.domain.has_own_data:  # its tasks were checked
+        return None
+    from ...environment import failed_action
+
+    failed = failed_action(spec.domain, spec.task)
+    return None if failed is None else failed.text
 
 
 def _contradiction(spec: TaskSpec) -> str | None:
