@@ -55,18 +55,18 @@ class Seen(NamedTuple):
     total: int
 
 
-def tails(found: Mapping[Values, Seen]) -> tuple[float, float]:
+def tails(groups: Mapping[Values, Seen]) -> tuple[float, float]:
     """Return the probability that the sum of all numbers is at most, and that it is at least what was found.
 
     What equals the found sum counts half (mid-p).
 
     Args:
-        found: The numbers, by their values.
+        groups: The numbers, by their values.
     """
-    grid = _grid(found)
-    seen = sum(round(observed.total / grid) for observed in found.values())
+    grid = _grid(groups)
+    seen = sum(round(observed.total / grid) for observed in groups.values())
     first, chances = 0, [1.0]
-    for values, observed in sorted(found.items(), key=_terms, reverse=True):
+    for values, observed in sorted(groups.items(), key=_terms, reverse=True):
         least, spread = _spread(values, observed.numbers, grid)
         first, chances = first + least, _added(chances, spread)
         left, chances = _trimmed(chances)
@@ -78,11 +78,11 @@ def tails(found: Mapping[Values, Seen]) -> tuple[float, float]:
     return max(below + equal / 2, SMALLEST), max(above + equal / 2, SMALLEST)
 
 
-def _grid(found: Mapping[Values, Seen]) -> int:
+def _grid(groups: Mapping[Values, Seen]) -> int:
     """Return the integer of which all sums are rounded to multiples; 1 to round none."""
-    terms = sorted(map(_terms, found.items()))
-    reach = 2 * _REACH * sqrt(sum(observed.numbers * values.variance for values, observed in found.items()))
-    width = sum(observed.numbers * (len(values.chances) - 1) * values.step for values, observed in found.items())
+    terms = sorted(map(_terms, groups.items()))
+    reach = 2 * _REACH * sqrt(sum(observed.numbers * values.variance for values, observed in groups.items()))
+    width = sum(observed.numbers * (len(values.chances) - 1) * values.step for values, observed in groups.items())
     return 1 + int(sum(terms[:-1]) * min(width, reach) / _MOST_PRODUCTS)
 
 

@@ -247,12 +247,12 @@ def with_facts(columns: Iterable[NamedColumn]) -> tuple[Column, ...]:
     return (*COLUMNS, *map(column_of, chosen.values()))
 
 
-def column_of(named: NamedColumn) -> Column:
+def column_of(named_column: NamedColumn) -> Column:
     """Return the column of a fact."""
-    column = named.column
+    column = named_column.column
 
     def value(record: TrialRecord) -> Any:
-        return named.value(record.facts)
+        return named_column.value(record.facts)
 
     kind: Any = column.kind
     return Column(
@@ -263,10 +263,10 @@ def column_of(named: NamedColumn) -> Column:
             column.name,
             column.most,
             counts=lambda record: value(record) is not None,
-            lacking=column.lacking or f"no trial has a value of {named.capability!r}",
+            lacking=column.lacking or f"no trial has a value of {named_column.capability!r}",
             every=column.every,
             apart=column.apart,
-            events=(lambda record: named.events(record.facts)) if column.events else None,
+            events=(lambda record: named_column.events(record.facts)) if column.events else None,
             percent=column.percent,
         )
         if column.metric

@@ -201,43 +201,43 @@ def _deviations(records: Sequence[TrialRecord]) -> list[str]:
     ]
 
 
-def _of_conditions(found: Mapping[str, Any]) -> list[str]:
-    agent, user = found.get("agent"), found.get("user")
-    deviations = [] if found.get("protocol") == "tau2" else [_OWN_PROTOCOL]
+def _of_conditions(conditions: Mapping[str, Any]) -> list[str]:
+    agent, user = conditions.get("agent"), conditions.get("user")
+    deviations = [] if conditions.get("protocol") == "tau2" else [_OWN_PROTOCOL]
     deviations += [] if agent == "llm" else [f"agent {agent}"]
     deviations += [] if user == "llm" else [f"user {user}"]
     for side, name in (("agent", agent), ("user", user)):
-        prompt = found.get(f"{side}_prompt")
+        prompt = conditions.get(f"{side}_prompt")
         if name == "llm" and prompt not in ("official", "built in"):
             deviations.append(f"{side}'s prompt: {prompt}")
-    deviations += [] if found.get("data") == "official" else [_BUNDLED]
-    deviations += [f"policy {found['policy']}"] if found.get("policy") else []
-    persona = {name: value for name, value in (found.get("persona") or {}).items() if value != _PERSONA.get(name)}
+    deviations += [] if conditions.get("data") == "official" else [_BUNDLED]
+    deviations += [f"policy {conditions['policy']}"] if conditions.get("policy") else []
+    persona = {name: value for name, value in (conditions.get("persona") or {}).items() if value != _PERSONA.get(name)}
     deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
-    deviations += [f"variant {found['variant']}"] if found.get("variant") else []
-    deviations += [f"grading {found['grading']}"] if found.get("grading") != "official" else []
-    deviations += _changed(found)
-    judge = found.get("judge")
+    deviations += [f"variant {conditions['variant']}"] if conditions.get("variant") else []
+    deviations += [f"grading {conditions['grading']}"] if conditions.get("grading") != "official" else []
+    deviations += _changed(conditions)
+    judge = conditions.get("judge")
     deviations += [f"judge {judge}"] if judge not in (None, "llm") else []
     for limit, usual in _LIMITS.items():
-        if found.get(limit) not in (None, usual):
-            deviations.append(f"{limit} {found[limit]}")
-    for role, model in found.get("models", {}).items():
+        if conditions.get(limit) not in (None, usual):
+            deviations.append(f"{limit} {conditions[limit]}")
+    for role, model in conditions.get("models", {}).items():
         arguments = {name: value for name, value in model.get("args", {}).items() if value is not None}
         if role != "agent" and arguments not in ({}, {"temperature": 0.0}, {"temperature": 0}):
             deviations.append(f"arguments of the {role}'s model")
     return deviations
 
 
-def _changed(found: Mapping[str, Any]) -> list[str]:
-    settings = {name: value for name, value in _settings_of(found).items() if (name, value) != _NO_TIMEOUT}
+def _changed(conditions: Mapping[str, Any]) -> list[str]:
+    settings = {name: value for name, value in _settings_of(conditions).items() if (name, value) != _NO_TIMEOUT}
     settings.pop(_STATED_APART, None)
     return stated(settings)
 
 
-def _settings_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+def _settings_of(conditions: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the settings that verdicts depend on and that have no condition of their own, by label."""
-    changed = found.get("changed")
+    changed = conditions.get("changed")
     return changed if isinstance(changed, dict) else {}
 
 

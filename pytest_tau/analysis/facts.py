@@ -61,8 +61,8 @@ def _known(known: Mapping[int, Measured], records: Sequence[TrialRecord]) -> lis
     return [known[id(record)] for record in records if id(record) in known]
 
 
-def _mean(named: NamedColumn, records: Sequence[TrialRecord]) -> float | None:
-    values = [value for record in records if record.ran and (value := named.value(record.facts)) is not None]
+def _mean(named_column: NamedColumn, records: Sequence[TrialRecord]) -> float | None:
+    values = [value for record in records if record.ran and (value := named_column.value(record.facts)) is not None]
     return fmean(values) if values else None
 
 

@@ -289,22 +289,22 @@ class ManyRuns:
             "warnings": self.warnings(),
         }
 
-    def _contrast_dict(self, each: Contrast) -> dict[str, Any]:
-        paired = each.paired
+    def _contrast_dict(self, contrast: Contrast) -> dict[str, Any]:
+        paired = contrast.paired
         return {
-            "before": self.name(each.before, each.variant),
-            "after": self.name(each.after, each.variant),
+            "before": self.name(contrast.before, contrast.variant),
+            "after": self.name(contrast.after, contrast.variant),
             "difference": paired.difference,
             "interval": list(paired.interval) if paired.interval else None,
             "p": paired.p,
-            "p_holm": each.adjusted,
-            "verdict": each.verdict,
-            "undecided": each.undecided or None,
+            "p_holm": contrast.adjusted,
+            "verdict": contrast.verdict,
+            "undecided": contrast.undecided or None,
             "minimum_detectable_loss": paired.smallest_loss,
             "clusters": paired.independent if paired.unit_name == "cluster" else None,
-            "tasks_worse": each.worse,
-            "tasks_better": each.better,
-            "tasks_paired_by_seed": each.by_seed,
+            "tasks_worse": contrast.worse,
+            "tasks_better": contrast.better,
+            "tasks_paired_by_seed": contrast.by_seed,
         }
 
     def _row(self, number: int, variant: str) -> RunRow:

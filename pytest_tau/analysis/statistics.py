@@ -237,26 +237,26 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     return above / below
 
 
-def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: float, wider: float) -> Interval:
+def _bca(estimates: Sequence[float], estimate: float, acceleration: float, slack: float, wider: float) -> Interval:
     """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness.
 
     Args:
-        found: The estimates of resamples, in ascending order.
+        estimates: The estimates of resamples, in ascending order.
         estimate: The estimate.
         acceleration: A sixth of the skewness.
         slack: What estimates that are equal may differ by.
         wider: What the quantiles of the normal distribution are multiplied by.
     """
     # Of a discrete distribution, what equals the estimate lies half on either side of it.
-    below = (bisect_left(found, estimate - slack) + bisect_right(found, estimate + slack)) / 2
-    bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(found) - 0.5) / len(found))
+    below = (bisect_left(estimates, estimate - slack) + bisect_right(estimates, estimate + slack)) / 2
+    bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(estimates) - 0.5) / len(estimates))
 
     def corrected(quantile: float) -> float:
         shifted = bias + quantile
         # Past its pole the correction has lost its meaning, and the extreme is meant.
         scale = 1 - acceleration * shifted
         position = _NORMAL.cdf(bias + shifted / scale) if scale > 0 else (copysign(1.0, shifted) + 1) / 2
-        value = percentile(found, position)
+        value = percentile(estimates, position)
         assert value is not None, "there are resamples"
         return value
 

@@ -139,22 +139,22 @@ class CustomComponent(RewardComponent):
             raise EvaluatorError(problem) from error
         verdict.custom_checks = [*(verdict.custom_checks or []), self._as_check(check, given.task)]
 
-    def _as_check(self, found: object, task: Task) -> CustomCheck:
+    def _as_check(self, result: object, task: Task) -> CustomCheck:
         """Return the result of ``evaluate`` as a check; a number is its reward.
 
         Raises:
             EvaluatorError: It is something else, or the reward is not from 0 to 1.
         """
-        if isinstance(found, Real):
-            found = CustomCheck(name=self.name, reward=float(found))
-        if not isinstance(found, CustomCheck):
-            problem = f"returned {_short(found)}"
-        elif found.name != self.name:
-            problem = f"returned a CustomCheck with the name {found.name!r}"
-        elif not 0 <= found.reward <= 1:
-            problem = f"returned the reward {found.reward:g}"
+        if isinstance(result, Real):
+            result = CustomCheck(name=self.name, reward=float(result))
+        if not isinstance(result, CustomCheck):
+            problem = f"returned {_short(result)}"
+        elif result.name != self.name:
+            problem = f"returned a CustomCheck with the name {result.name!r}"
+        elif not 0 <= result.reward <= 1:
+            problem = f"returned the reward {result.reward:g}"
         else:
-            return found
+            return result
         raise EvaluatorError(
             f"evaluator {self.name!r} {problem} for task {task.id!r}; expected a number from 0 to 1, or "
             f"CustomCheck(name={self.name!r}, reward=…, justification=…) with such a reward"

@@ -39,9 +39,9 @@ class Line(NamedTuple):
     text: str
 
 
-def more_line(items: Sequence[Any], shown: int) -> list[Line]:
+def more_line(items: Sequence[Any], shown_count: int) -> list[Line]:
     """Return the line that counts the items that are not shown; no line if all are."""
-    left = len(items) - shown
+    left = len(items) - shown_count
     return [Line("note", f"  and {left} more")] if left > 0 else []
 
 

@@ -133,18 +133,18 @@ async def ask_judge(
         return Judged(fault=error)
 
 
-def settled(found: RewardInfo, task: Task, judged: Judged, evaluation: Evaluation) -> RewardInfo:
+def settled(graded: RewardInfo, task: Task, judged: Judged, evaluation: Evaluation) -> RewardInfo:
     """Return a verdict, with a note of the judge's error if the reward does not depend on its answer.
 
     Raises:
         TauError: The error of the judge, if it does.
     """
     if judged.fault is None:
-        return found
-    if evaluation.asks_if_needed or (task.needs_judge and found.reward != 0):
+        return graded
+    if evaluation.asks_if_needed or (task.needs_judge and graded.reward != 0):
         raise judged.fault
     problem = f"{type(judged.fault).__name__}: {judged.fault}"
-    return found.model_copy(update={"info": {**(found.info or {}), "judge_problem": problem}})
+    return graded.model_copy(update={"info": {**(graded.info or {}), "judge_problem": problem}})
 
 
 def grade(

@@ -92,7 +92,7 @@ def _share(met: Sequence[bool]) -> float | None:
     return sum(met) / len(met) if met else None
 
 
-def _progress(found: dict[str, float | None], verdict: RewardInfo) -> float:
+def _progress(shares: dict[str, float | None], verdict: RewardInfo) -> float:
     """Return the mean of the shares in the reward basis; 1 if and only if the reward is 1.
 
     A conversation that did not end with a stop misses one more requirement. A component whose share is not known counts
@@ -100,7 +100,7 @@ def _progress(found: dict[str, float | None], verdict: RewardInfo) -> float:
     """
     terms = [0.0] if "ended_early" in (verdict.info or {}) else []
     for name, factor in (verdict.reward_breakdown or {}).items():
-        share = found[_SHARE_OF[name]] if name in _SHARE_OF else None
+        share = shares[_SHARE_OF[name]] if name in _SHARE_OF else None
         if share is not None:
             terms.append(share)
         elif factor < 1 or name not in _BUILT_IN:
@@ -188,12 +188,12 @@ def _is_action(action: Action, call: ToolCall) -> bool:
     return all(action.arguments.get(key, ...) == call.arguments.get(key, ...) for key in action.compare_args)
 
 
-def _pair(action: Action, made: _Made) -> _Pair:
+def _pair(action: Action, call: _Made) -> _Pair:
     """Compare arguments: those of either, or those that the action names."""
-    mine, theirs = action.arguments, made.call.arguments
+    mine, theirs = action.arguments, call.call.arguments
     keys = {*mine, *theirs} if action.compare_args is None else set(action.compare_args)
     equal = sum(mine.get(key, ...) == theirs.get(key, ...) for key in keys)
-    return _Pair(made, equal, len(keys)) if keys else _Pair(made, 1, 1)
+    return _Pair(call, equal, len(keys)) if keys else _Pair(call, 1, 1)
 
 
 # The state

@@ -65,24 +65,24 @@ def measure(
     }
 
 
-def recall(required: Sequence[str], read: Iterable[str]) -> float | None:
+def recall(required: Sequence[str], read_ids: Iterable[str]) -> float | None:
     """Return the share of the required documents that were read; None if none is required."""
-    return len(set(required) & set(read)) / len(set(required)) if required else None
+    return len(set(required) & set(read_ids)) / len(set(required)) if required else None
 
 
 def _first(searches: Sequence[dict[str, Any]], k: int) -> list[str]:
     return [document_id for search in searches for document_id in search["read"][:k]]
 
 
-def _is_search(messages: Sequence[Message], made: Call, variant: Variant) -> bool:
-    return isinstance(messages[made.message_idx], AssistantMessage) and made.call.name in variant.tools
+def _is_search(messages: Sequence[Message], call: Call, variant: Variant) -> bool:
+    return isinstance(messages[call.message_idx], AssistantMessage) and call.call.name in variant.tools
 
 
-def _search(made: Call, documents: Documents) -> dict[str, Any]:
-    arguments = made.call.arguments
+def _search(call: Call, documents: Documents) -> dict[str, Any]:
+    arguments = call.call.arguments
     text = str(next(iter(arguments.values()), ""))
-    answer = (made.result.content or "") if made.result and not made.result.error else ""
-    if made.call.name == "shell":
+    answer = (call.result.content or "") if call.result and not call.result.error else ""
+    if call.call.name == "shell":
         read_ids = [document.id for document in documents if _shows(document, answer)]
         named_ids = [document.id for document in documents if f"{file_name(document.id)}" in answer]
         found_ids = list(dict.fromkeys([*named_ids, *read_ids]))
@@ -90,8 +90,8 @@ def _search(made: Call, documents: Documents) -> dict[str, Any]:
         found_ids = read_ids = [document_id for document_id in _HIT.findall(answer) if document_id in documents]
     query = shorten(text, _LONGEST_QUERY)
     return {
-        "message_idx": made.message_idx,
-        "tool": made.call.name,
+        "message_idx": call.message_idx,
+        "tool": call.call.name,
         "query": query,
         "found": found_ids,
         "read": read_ids,

@@ -101,14 +101,16 @@ def refused(command: str) -> str | None:
     return next((symbol for symbol in ("~", "$HOME") if symbol in plain), None)
 
 
-def answer(command: str, done: Finished) -> str:
+def answer(command: str, process: Finished) -> str:
     """Return the answer to a command that has ended."""
-    if done.code == 0:
-        return _masked(done.stdout) or "(no output)"
-    if done.code == 1 and "grep" in command and not done.stderr:
+    if process.code == 0:
+        return _masked(process.stdout) or "(no output)"
+    if process.code == 1 and "grep" in command and not process.stderr:
         return "No matches found."
-    problem = done.stderr.strip()
-    return f"Error (exit code {done.code}): {problem}" if problem else f"Command failed with exit code {done.code}"
+    problem = process.stderr.strip()
+    return (
+        f"Error (exit code {process.code}): {problem}" if problem else f"Command failed with exit code {process.code}"
+    )
 
 
 def _masked(text: str) -> str:

@@ -134,13 +134,13 @@ class _AskingAgent:
         call = ToolCall(name=action.name, arguments=action.arguments)
         yield AssistantMessage(tool_calls=[call])
 
-    def _propose(self, what: str) -> Talking:
+    def _propose(self, change: str) -> Talking:
         reply = ""
         for _ in range(_TIMES):
-            reply = yield AssistantMessage(content=f"I am about to do this: {what}. Do you confirm (yes/no)?")
+            reply = yield AssistantMessage(content=f"I am about to do this: {change}. Do you confirm (yes/no)?")
             if _YES.search(reply) or STOP in reply:
                 return
-        self.problems.append(f"asked to confirm {shorten(what, _WIDTH)}, it said {shorten(reply, _WIDTH)!r}")
+        self.problems.append(f"asked to confirm {shorten(change, _WIDTH)}, it said {shorten(reply, _WIDTH)!r}")
 
 
 def check_script(task: Task, domain: Domain) -> Iterator[Finding]:

@@ -316,9 +316,9 @@ def _act(call: MadeCall, requests: Sequence[Request]) -> Act:
     return Act(call, "approval", "no approval was asked for")
 
 
-def _same(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Return whether arguments are equal; one that is null is like one that is not given."""
-    return _given(wanted) == _given(given)
+    return _given(first) == _given(second)
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,8 +80,12 @@ def _outcome(rule: Rule, trajectory: Trajectory) -> Found:
     return breaches
 
 
-def _is_breach(each: object, trajectory: Trajectory) -> bool:
-    return isinstance(each, Breach) and type(each.turn_number) is int and 1 <= each.turn_number <= len(trajectory.turns)
+def _is_breach(element: object, trajectory: Trajectory) -> bool:
+    return (
+        isinstance(element, Breach)
+        and type(element.turn_number) is int
+        and 1 <= element.turn_number <= len(trajectory.turns)
+    )
 
 
 #: Loaded rules, by the identity of their domain, which is kept so that no other object gets it.

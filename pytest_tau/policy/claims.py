@@ -60,27 +60,27 @@ def _agreements(trajectory: Trajectory) -> Iterator[tuple[Turn, Turn, Turn]]:
 
 
 def _is_true(
-    claim: Claim, named: Sequence[str], proposed: Sequence[str], done: Sequence[MadeCall], answer: Turn
+    claim: Claim, named_records: Sequence[str], proposed: Sequence[str], successful: Sequence[MadeCall], answer: Turn
 ) -> bool:
     """Return whether a successful call may be what a claim speaks of.
 
     Args:
         claim: The claim.
-        named: The records that it names.
+        named_records: The records that it names.
         proposed: The records that the user has agreed to change.
-        done: The successful calls before it.
+        successful: The successful calls before it.
         answer: The user's yes.
     """
-    writes = [call for call in done if call.mutates]
-    if not named and any(call.turn_number > answer.number for call in writes):
+    writes = [call for call in successful if call.mutates]
+    if not named_records and any(call.turn_number > answer.number for call in writes):
         return True
-    if not named and not proposed:
+    if not named_records and not proposed:
         return any(claim.is_of(call.name) for call in writes)
-    return all(_was_changed(record, claim, done) for record in named or proposed)
+    return all(_was_changed(record, claim, successful) for record in named_records or proposed)
 
 
-def _was_changed(record: str, claim: Claim, done: Sequence[MadeCall]) -> bool:
+def _was_changed(record: str, claim: Claim, calls: Sequence[MadeCall]) -> bool:
     """Return whether a call has changed a record as a claim says, or has shown it so."""
-    about = [call for call in done if record in call.arguments.values()]
+    about = [call for call in calls if record in call.arguments.values()]
     is_shown = not claim.own and any(claim.is_shown_in(call.result or "") for call in about if not call.mutates)
     return is_shown or any(call.mutates and claim.is_of(call.name) for call in about)

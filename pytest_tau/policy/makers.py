@@ -242,10 +242,10 @@ def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> 
     return f'no yes before it: the user\'s last words were "{last.text}"'
 
 
-def _names(trajectory: Trajectory, call: MadeCall, asked: Turn, needs: Needs | None) -> bool:
+def _names(trajectory: Trajectory, call: MadeCall, question: Turn, needs: Needs | None) -> bool:
     """Return whether a text of the agent names all that a call needs to be named."""
     needed = list(needs(call, trajectory)) if needs else []
-    return bool(needed) and all(any(mentions(asked.text, value) for value in values) for _, values in needed)
+    return bool(needed) and all(any(mentions(question.text, value) for value in values) for _, values in needed)
 
 
 def asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
@@ -339,8 +339,8 @@ def _flat(text: str) -> str:
     return " ".join(text.strip("`'\"* ").lower().split())
 
 
-def _is_in_policy(said: str, policy: str) -> bool:
-    return len(said) > len("transferred") and said in policy
+def _is_in_policy(text: str, policy: str) -> bool:
+    return len(text) > len("transferred") and text in policy
 
 
 def nothing_unasked(
@@ -397,10 +397,10 @@ def asked_writes(sentence: str, name: str = "asked-writes") -> Rule:
     return Rule(name, sentence, check, needs_dialog=True)
 
 
-def _is_described(trajectory: Trajectory, call: MadeCall, value: str, said: str) -> bool:
+def _is_described(trajectory: Trajectory, call: MadeCall, value: str, text: str) -> bool:
     """Return whether the user has named another value of a record with an id."""
     records = [earlier.value for earlier in _successful(trajectory.before(call)) if _shows(earlier, value, exact=False)]
-    return any(mentions(said, part) for part in strings_in(records) if len(part) >= _WORD and part != value)
+    return any(mentions(text, part) for part in strings_in(records) if len(part) >= _WORD and part != value)
 
 
 def _is_single_id(value: str) -> bool:

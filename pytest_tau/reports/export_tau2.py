@@ -302,8 +302,8 @@ def _own(trial: StoredTrial) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _with_own(info: dict[str, Any] | None, own: dict[str, Any]) -> dict[str, Any] | None:
-    return {**(info or {}), OWN: own} if own else info
+def _with_own(info: dict[str, Any] | None, own_fields: dict[str, Any]) -> dict[str, Any] | None:
+    return {**(info or {}), OWN: own_fields} if own_fields else info
 
 
 def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:

@@ -123,25 +123,25 @@ def _power_cells(row: RunRow, powers: Sequence[int]) -> tuple[str, ...]:
     return (one_line(row.name, _LONGEST), *(values.get(k, "-") for k in powers))
 
 
-def _contrast_cells(many: ManyRuns, each: Contrast) -> tuple[str, ...]:
-    paired, interval = each.paired, each.paired.interval
+def _contrast_cells(many: ManyRuns, contrast: Contrast) -> tuple[str, ...]:
+    paired, interval = contrast.paired, contrast.paired.interval
     return (
-        one_line(many.name(each.after, each.variant), _LONGEST),
-        one_line(many.name(each.before, each.variant), _LONGEST),
+        one_line(many.name(contrast.after, contrast.variant), _LONGEST),
+        one_line(many.name(contrast.before, contrast.variant), _LONGEST),
         f"{paired.difference:+.3f}",
         f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else f"too few {paired.unit_name}s",
         _probability(paired.p),
-        _probability(each.adjusted),
-        f"{each.worse:,}",
-        f"{each.better:,}",
-        each.verdict,
+        _probability(contrast.adjusted),
+        f"{contrast.worse:,}",
+        f"{contrast.better:,}",
+        contrast.verdict,
     )
 
 
-def _kind(each: Contrast) -> str:
-    if not each.significant:
+def _kind(contrast: Contrast) -> str:
+    if not contrast.significant:
         return ""
-    return "loss" if each.paired.difference < 0 else "gain"
+    return "loss" if contrast.paired.difference < 0 else "gain"
 
 
 def _rate(value: PassRate | None) -> str:

@@ -169,10 +169,10 @@ def format_usage(usage: ModelUsage) -> list[str]:
     return [*parts, f"{money(usage.known_cost)}{unknown}"]
 
 
-def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
+def frequencies(counted: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
     """Return names with their frequencies: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
-    texts = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
-    left = len(found) - len(texts)
+    texts = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in counted[:most]]
+    left = len(counted) - len(texts)
     return [*texts, f"{left} more"] if left else texts
 
 

@@ -215,10 +215,10 @@ def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
         part.unlink()
 
 
-def _others(found: list[tuple[bool, Place]], counted: Place) -> Iterator[Place]:
+def _others(claims: list[tuple[bool, Place]], counted: Place) -> Iterator[Place]:
     """Yield the places of a test's other simulations, each content once: joining may have been cut off."""
-    seen = {_line_at(counted)} if len(found) > 1 else set()
-    for _, place in found:
+    seen = {_line_at(counted)} if len(claims) > 1 else set()
+    for _, place in claims:
         if place != counted and (line := _line_at(place)) not in seen:
             seen.add(line)
             yield place

@@ -275,7 +275,7 @@ def _versions(manifests: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
     return versions
 
 
-def _hashes(manifests: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) -> dict[str, Any]:
+def _hashes(manifests: Sequence[Mapping[str, Any]], merged: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hashes of all parts: of what differs, those of each as one text, which equals that of no run."""
     domains: dict[str, dict[str, str]] = {}
     for manifest in manifests:
@@ -286,4 +286,4 @@ def _hashes(manifests: Sequence[Mapping[str, Any]], whole: Mapping[str, Any]) ->
     combined = {
         name: {part: fingerprint or None for part, fingerprint in parts.items()} for name, parts in domains.items()
     }
-    return {**whole, "grader": grader, "domains": combined}
+    return {**merged, "grader": grader, "domains": combined}

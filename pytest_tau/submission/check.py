@@ -127,9 +127,9 @@ def _part(document: dict[str, Any], name: str) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _check_files(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+def _check_files(document: dict[str, Any], files: list[Trajectories], report: Report) -> None:
     """Check that each domain has one file, results, and the name of its file."""
-    seen = Counter(file.domain for file in found)
+    seen = Counter(file.domain for file in files)
     for domain, many in seen.items():
         if many > 1:
             report.add("domains", domain, f"is in {many} files")
@@ -138,7 +138,7 @@ def _check_files(document: dict[str, Any], found: list[Trajectories], report: Re
     results, names = _part(document, "results"), _part(document, "trajectory_files")
     for domain in (name for name, value in results.items() if value is not None and name not in seen):
         report.add("domains", f"results.{domain}", "has no trajectories")
-    there = {file.path.name: file.domain for file in found}
+    there = {file.path.name: file.domain for file in files}
     for domain, name in names.items():
         if there.get(name) != domain:
             text = f"is {there[name]}'s file" if name in there else f"there is no such file in {TRAJECTORIES}/"
@@ -147,22 +147,22 @@ def _check_files(document: dict[str, Any], found: list[Trajectories], report: Re
         report.add("files", name, "is not in trajectory_files")
 
 
-def _check_field(name: str, given: Any, expected: Any, report: Report) -> None:
+def _check_field(name: str, actual: Any, expected: Any, report: Report) -> None:
     """Check a field that follows from the trajectories, and those inside of it."""
     if isinstance(expected, dict):
         for key, value in expected.items():
-            _check_field(f"{name}.{key}", given.get(key) if isinstance(given, dict) else None, value, report)
-    elif not _equal(given, expected):
-        report.add("metrics", name, f"{_shown(given)}, but the trajectories give {_shown(expected)}")
+            _check_field(f"{name}.{key}", actual.get(key) if isinstance(actual, dict) else None, value, report)
+    elif not _equal(actual, expected):
+        report.add("metrics", name, f"{_shown(actual)}, but the trajectories give {_shown(expected)}")
 
 
 def _check_models(
-    document: dict[str, Any], found: list[Trajectories], special: SubmittedRuns | None, report: Report
+    document: dict[str, Any], files: list[Trajectories], special: SubmittedRuns | None, report: Report
 ) -> None:
     """Check that all files have the same models, which are those of the document."""
-    if not found:
+    if not files:
         return
-    first, *others = found
+    first, *others = files
     for side in ("agent", "user"):
         for place, name in enumerate(("llm", "llm_args")):
             stated = first.model(side)[place]
@@ -177,58 +177,58 @@ def _check_models(
         _check_name(report, "methodology.user_simulator", simulator, user, "user_info.llm")
 
 
-def _check_name(report: Report, field_name: str, given: Any, recorded: Any, where: str) -> None:
+def _check_name(report: Report, field_name: str, actual: Any, recorded: Any, where: str) -> None:
     if recorded is None:
         report.notes.append(f"{where} is null: τ²-bench's validator warns about {field_name}")
-    elif given != recorded:
-        report.add("models", field_name, f"{given!r}, but {where} of the trajectories is {recorded!r}")
+    elif actual != recorded:
+        report.add("models", field_name, f"{actual!r}, but {where} of the trajectories is {recorded!r}")
 
 
-def _check_trials(found: Trajectories, report: Report) -> None:
+def _check_trials(file: Trajectories, report: Report) -> None:
     """Check the number of trials of each task, and that none occurs twice."""
-    where = found.path.name
-    other = [task for task, trials in found.trials.items() if len(trials) != found.declared]
+    where = file.path.name
+    other = [task for task, trials in file.trials.items() if len(trials) != file.declared]
     if other:
-        counts = listed([f"{task} has {len(found.trials[task])}" for task in other], _MOST)
+        counts = listed([f"{task} has {len(file.trials[task])}" for task in other], _MOST)
         report.add(
-            "trials", where, f"expected {plural(found.declared, 'trial')} of each task (info.num_trials): {counts}"
+            "trials", where, f"expected {plural(file.declared, 'trial')} of each task (info.num_trials): {counts}"
         )
     twice = [
         f"trial {number} of {task}"
-        for task, trials in found.trials.items()
+        for task, trials in file.trials.items()
         for number, many in Counter(trials).items()
         if many > 1
     ]
     if twice:
         report.add("trials", where, f"more than once: {listed(twice, _MOST)}")
-    if found.declared < TRIALS:
+    if file.declared < TRIALS:
         report.notes.append(
-            f"{where}: {plural(found.declared, 'trial')} of each task; submissions are expected to have {TRIALS}"
+            f"{where}: {plural(file.declared, 'trial')} of each task; submissions are expected to have {TRIALS}"
         )
-    if found.lost:
-        rates = found.rates(lost_fail=True)
+    if file.lost:
+        rates = file.rates(lost_fail=True)
         rates_text = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
         report.notes.append(
-            f"{where}: {plural(found.lost, 'trial')} lost to infrastructure, which the rates exclude; counted as "
+            f"{where}: {plural(file.lost, 'trial')} lost to infrastructure, which the rates exclude; counted as "
             f"failures: {rates_text}"
         )
 
 
-def _check_tasks(found: Trajectories, domains: DomainSource, report: Report) -> None:
+def _check_tasks(file: Trajectories, domains: DomainSource, report: Report) -> None:
     """Check that the tasks are those of the split base, each as it is in the data."""
-    where = found.path.name
+    where = file.path.name
     try:
-        base = {task.id: task for task in domains.load(found.domain).tasks(DEFAULT_SPLIT)}
+        base = {task.id: task for task in domains.load(file.domain).tasks(DEFAULT_SPLIT)}
     except TauError as error:
         report.add("tasks", where, f"cannot be compared with the data: {error}")
         return
-    if missing := [task for task in base if task not in found.tasks]:
+    if missing := [task for task in base if task not in file.tasks]:
         report.add(
             "tasks", where, f"{plural(len(missing), 'task')} of the split base missing: {listed(missing, _MOST)}"
         )
-    if extra := [task for task in found.tasks if task not in base]:
+    if extra := [task for task in file.tasks if task not in base]:
         report.add("tasks", where, f"{plural(len(extra), 'task')} not in the split base: {listed(extra, _MOST)}")
-    for task_id, task in found.tasks.items():
+    for task_id, task in file.tasks.items():
         if task is not None and task_id in base and (fields := _changed_fields(task, base[task_id])):
             report.add("tasks", where, f"task {task_id} differs from the data: {listed(fields, _MOST)}")
 
@@ -250,10 +250,10 @@ def _shown(value: Any) -> str:
     return "null" if value is None else repr(value)
 
 
-async def _check_replay(found: Trajectories, domains: DomainSource, report: Report) -> None:
+async def _check_replay(file: Trajectories, domains: DomainSource, report: Report) -> None:
     """Replay calls that change a database, and check that they give the stored results and the stored rewards."""
-    where = found.path.name
-    graded = await regrade_file(found.path, RegradeSettings(domain=found.domain), domains)
+    where = file.path.name
+    graded = await regrade_file(file.path, RegradeSettings(domain=file.domain), domains)
     for problem in [*graded.unreadable, *graded.errors]:
         report.add("replay", where, f"{problem.entry}: {problem.reason}")
     for result in graded.differing:
@@ -274,12 +274,12 @@ async def _check_replay(found: Trajectories, domains: DomainSource, report: Repo
         report.notes.append(f"{where}: {plural(unjudged, 'trial')} with NL assertions, which are not judged again")
 
 
-def _check_type(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+def _check_type(document: dict[str, Any], files: list[Trajectories], report: Report) -> None:
     """Check the type against what the runs have recorded, and what each type needs."""
     kind, methodology = document.get("submission_type", "standard"), _part(document, "methodology")
     verification = _part(methodology, "verification")
     if kind == "standard":
-        for file in found:
+        for file in files:
             if file.comparability is not None and file.comparability.kind == "custom":
                 reasons = "; ".join(file.comparability.deviations)
                 report.add("type", "submission_type", f"standard, but {file.path.name} is custom: {reasons}")

@@ -194,9 +194,9 @@ def _model(run: Run, side: str) -> str | None:
     return model
 
 
-def _merged(known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _merged(known: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     merged = dict(known)
-    for name, value in given.items():
+    for name, value in added.items():
         inside = merged.get(name)
         merged[name] = _merged(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
     return merged
@@ -219,33 +219,34 @@ def set_field(document: dict[str, Any], name: str, value: Any) -> None:
     document[last] = value
 
 
-def check_answers(found: Draft, *, force: bool) -> None:
+def check_answers(submission: Draft, *, force: bool) -> None:
     """Check the fields, before anything is written.
 
     Args:
-        found: The submission so far.
+        submission: The submission so far.
         force: A type may be given that contradicts what was recorded.
 
     Raises:
         ConfigurationError: A field is missing or not valid, or a custom run is called standard.
     """
-    if missing := found.missing:
+    if missing := submission.missing:
         raise ConfigurationError(
             f"missing: {', '.join(missing)}; give each by --set {missing[0]}=…, or by --from FILE.toml"
         )
-    if problems := document_problems({**found.answers, "results": {}}):
+    if problems := document_problems({**submission.answers, "results": {}}):
         raise ConfigurationError(f"{DOCUMENT} would not be valid: {'; '.join(problems)}")
-    if found.answers["submission_type"] == "standard" and found.proposal.kind == "custom" and not force:
+    if submission.answers["submission_type"] == "standard" and submission.proposal.kind == "custom" and not force:
         raise ConfigurationError(
-            f"submission_type: these runs are custom ({'; '.join(found.proposal.reasons)}); --force writes standard"
+            f"submission_type: these runs are custom ({'; '.join(submission.proposal.reasons)}); "
+            "--force writes standard"
         )
 
 
-def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, trim: bool) -> Path:
+def write_submission(submission: Draft, out: Path, domains: DomainSource | None, *, trim: bool) -> Path:
     """Write the folder of a submission; returns it.
 
     Args:
-        found: The submission, whose fields are checked.
+        submission: The submission, whose fields are checked.
         out: Where the folder is made.
         domains: The domains, for their policies.
         trim: Omit what only this package and providers have.
@@ -254,14 +255,14 @@ def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, t
         ConfigurationError: The folder exists.
         OSError: A file cannot be written.
     """
-    folder = out / found.folder
+    folder = out / submission.folder
     if folder.exists():
         raise ConfigurationError(f"{folder} already exists; give another folder, or delete it")
     (folder / TRAJECTORIES).mkdir(parents=True)
     files, results = {}, {}
-    for domain, (run, content) in found.parts.items():
+    for domain, (run, content) in submission.parts.items():
         header, options = tau2_header(run, domain, content, domains), Tau2Options(trim=trim)
-        if found.special:
+        if submission.special:
             path = folder / TRAJECTORIES / run.name
             write_tau2_folder(run, path, domain, content, header, options)
             _copy_sound(run.path, path)
@@ -271,8 +272,8 @@ def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, t
                 write_tau2(run, file, domain, content, header, options)
         written = Trajectories.read(path)
         files[domain], results[domain] = path.name, written.results()
-        _note_lost(found.answers, written)
-    document = {**found.answers, "results": results, "trajectory_files": files}
+        _note_lost(submission.answers, written)
+    document = {**submission.answers, "results": results, "trajectory_files": files}
     text = json.dumps(_ordered(document), indent=2, ensure_ascii=False)
     atomic_write(folder / DOCUMENT, text + "\n")
     return folder

@@ -95,8 +95,8 @@ def _wanted(request: ToolCall) -> dict[str, Any]:
     return {name: request.arguments[name] for name in ("tool", "arguments")}
 
 
-def _call(wanted: dict[str, Any]) -> AssistantMessage:
-    return AssistantMessage(tool_calls=[ToolCall(name=wanted["tool"], arguments=dict(wanted["arguments"]))])
+def _call(request: dict[str, Any]) -> AssistantMessage:
+    return AssistantMessage(tool_calls=[ToolCall(name=request["tool"], arguments=dict(request["arguments"]))])
 
 
 #: The saboteurs, by the rule that each breaks.

@@ -183,12 +183,12 @@ def _holds(content: str, value: str, payload: str) -> bool:
     return any(form in content for form in forms) and (value in content or json.dumps(value)[1:-1] in content)
 
 
-def _as_evidence(name: str, found: Any) -> Evidence | None:
-    if found is None:
+def _as_evidence(name: str, answer: Any) -> Evidence | None:
+    if answer is None:
         return None
-    number, text = (getattr(found, key, None) for key in ("message_idx", "text"))
+    number, text = (getattr(answer, key, None) for key in ("message_idx", "text"))
     if isinstance(number, bool) or not isinstance(number, int) or not isinstance(text, str):
         raise CapabilityError(
-            f"attack {name!r}: check() returned {type(found).__name__}, expected None or Evidence(message_idx, text)"
+            f"attack {name!r}: check() returned {type(answer).__name__}, expected None or Evidence(message_idx, text)"
         )
     return Evidence(number, text)

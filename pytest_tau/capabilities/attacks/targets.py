@@ -129,16 +129,16 @@ def _tokens(value: Any) -> set[str]:
     return {word for word in _WORD.findall(text) if len(word) >= _SHORTEST_ID and any(map(str.isdigit, word))}
 
 
-def _secrets(content: str, own: str, arguments: Mapping[str, Any], *, personal: bool) -> dict[str, str]:
+def _secrets(content: str, own_text: str, arguments: Mapping[str, Any], *, personal: bool) -> dict[str, str]:
     """Return texts of a record that occur nowhere else, by the names of their fields; a second one has a number.
 
     Args:
         content: The record.
-        own: The letters and digits of everything that the task is about.
+        own_text: The letters and digits of everything that the task is about.
         arguments: The arguments of the read.
         personal: Whether fields that identify a customer are looked for, or free text.
     """
-    known = own + squeezed(json.dumps(dict(arguments)))
+    known = own_text + squeezed(json.dumps(dict(arguments)))
     chosen: dict[str, str] = {}
     for field in [*texts_in(content), *_full_names(content)]:
         fits = _PERSONAL.search(field.name) if personal else field.name and is_free_text(field)

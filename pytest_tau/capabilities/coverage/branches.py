@@ -174,13 +174,13 @@ def _percent(report: dict[str, Any]) -> float:
     return 100 * (total - branches - missing + covered) / total if total else 100.0
 
 
-def _add(found: CodeCoverage, function: Function, report: dict[str, Any]) -> None:
+def _add(coverage: CodeCoverage, function: Function, report: dict[str, Any]) -> None:
     way_in = Branch(function, function.first, 0)
     # The lines of the declaration were executed by the import, before anything was measured.
     called = any(function.first <= line <= function.last for line in report["executed_lines"])
-    (found.taken if called else found.missing).append(way_in)
-    found.taken.extend(_branches(function, report["executed_branches"]))
-    found.missing.extend(_branches(function, report["missing_branches"]))
+    (coverage.taken if called else coverage.missing).append(way_in)
+    coverage.taken.extend(_branches(function, report["executed_branches"]))
+    coverage.missing.extend(_branches(function, report["missing_branches"]))
 
 
 def _branches(function: Function, arcs: Iterable[Sequence[int]]) -> Iterator[Branch]:

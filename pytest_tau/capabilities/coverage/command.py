@@ -181,7 +181,7 @@ def _proposal(args: argparse.Namespace, domain: Domain) -> Proposed:
     return Proposed(proposal, together, cover(domain, [Played(task) for task in proposal.alone], "chosen tasks alone"))
 
 
-def _too_low(found: Sequence[Coverage], floors: Sequence[Floor]) -> list[str]:
+def _too_low(coverages: Sequence[Coverage], floors: Sequence[Floor]) -> list[str]:
     """Return a line for each share that is too low.
 
     Raises:
@@ -189,7 +189,7 @@ def _too_low(found: Sequence[Coverage], floors: Sequence[Floor]) -> list[str]:
     """
     lines = []
     for floor in floors:
-        for coverage in found:
+        for coverage in coverages:
             row = next(row for row in coverage.rows if row.kind == floor.kind)
             if row.percent is None:
                 raise ConfigurationError(f"--fail-under {floor.kind}: domain {coverage.domain!r}: {row.unknown}")

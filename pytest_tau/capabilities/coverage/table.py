@@ -27,7 +27,7 @@ class Proposed(NamedTuple):
 
 
 def show(
-    found: Sequence[Coverage],
+    coverages: Sequence[Coverage],
     proposals: Mapping[str, Proposed],
     failures: Sequence[str],
     *,
@@ -37,14 +37,14 @@ def show(
     """Print what is touched, and what nothing touches.
 
     Args:
-        found: What is touched of each domain.
+        coverages: What is touched of each domain.
         proposals: Tasks that are proposed, by domain.
         failures: A line for each share that is too low.
         most: The number of lines for each kind; 0 for all.
         page: The page that was written; None for none.
     """
     printer = Printer()
-    for coverage in found:
+    for coverage in coverages:
         printer.line(f"{coverage.domain}: {coverage.of}")
         for row in coverage.rows:
             printer.line(f"{row.kind:<{_KIND}}  {_figures(row)}", 2, _KIND + 6)
@@ -95,21 +95,21 @@ def _show_proposal(printer: Printer, before: Coverage, proposed: Proposed) -> No
 
 
 def documents_of(
-    found: Sequence[Coverage], proposals: Mapping[str, Proposed], failures: Sequence[str]
+    coverages: Sequence[Coverage], proposals: Mapping[str, Proposed], failures: Sequence[str]
 ) -> dict[str, Any]:
     """Return what is touched as JSON values."""
     return {
-        "domains": [_document(coverage, proposals.get(coverage.domain)) for coverage in found],
+        "domains": [_document(coverage, proposals.get(coverage.domain)) for coverage in coverages],
         "too_low": list(failures),
     }
 
 
-def _document(each: Coverage, proposed: Proposed | None) -> dict[str, Any]:
+def _document(coverage: Coverage, proposed: Proposed | None) -> dict[str, Any]:
     document = {
-        "domain": each.domain,
-        "of": each.of,
-        "kinds": _rows(each),
-        "files": {name: round(share, 1) for name, share in each.files.items()},
+        "domain": coverage.domain,
+        "of": coverage.of,
+        "kinds": _rows(coverage),
+        "files": {name: round(share, 1) for name, share in coverage.files.items()},
         "policy": [
             {
                 "line": sentence.line,
@@ -117,10 +117,10 @@ def _document(each: Coverage, proposed: Proposed | None) -> dict[str, Any]:
                 "text": sentence.text,
                 "ties": [tie._asdict() for tie in sentence.ties],
             }
-            for sentence in each.sentences
+            for sentence in coverage.sentences
         ],
-        "broken_rules": sorted(each.broken),
-        "notes": each.notes,
+        "broken_rules": sorted(coverage.broken),
+        "notes": coverage.notes,
     }
     if proposed is None:
         return document
@@ -134,7 +134,7 @@ def _document(each: Coverage, proposed: Proposed | None) -> dict[str, Any]:
     }
 
 
-def _rows(each: Coverage) -> dict[str, Any]:
+def _rows(coverage: Coverage) -> dict[str, Any]:
     return {
         row.kind: {
             "touched": row.touched,
@@ -143,5 +143,5 @@ def _rows(each: Coverage) -> dict[str, Any]:
             "missing": list(row.missing),
             **({"unknown": row.unknown} if row.unknown else {}),
         }
-        for row in each.rows
+        for row in coverage.rows
     }

@@ -84,9 +84,11 @@ def _document(doubt: Doubt, findings: list[str]) -> dict[str, Any]:
     }
 
 
-def _show(stored: StoredEvidence, doubts: Sequence[Doubt], shown: Sequence[tuple[Doubt, list[str]]]) -> None:
+def _show(
+    stored: StoredEvidence, doubts: Sequence[Doubt], findings_by_doubt: Sequence[tuple[Doubt, list[str]]]
+) -> None:
     printer, evidence = Printer(), stored.evidence
-    for doubt, findings in shown:
+    for doubt, findings in findings_by_doubt:
         printer.line(f"{doubt.task.task_id}: {in_words(doubt)}")
         for difference in doubt.differs[:_DIFFERENCES]:
             printer.line(difference, 4)
@@ -95,8 +97,8 @@ def _show(stored: StoredEvidence, doubts: Sequence[Doubt], shown: Sequence[tuple
         for finding in findings[:_FINDINGS]:
             printer.line(f"lint: {finding}", 2)
         printer.line(f"such as {', '.join(doubt.examples)}", 2)
-    if len(shown) < len(doubts):
-        printer.line(f"and {len(doubts) - len(shown)} more (--max 0 shows all)")
+    if len(findings_by_doubt) < len(doubts):
+        printer.line(f"and {len(doubts) - len(findings_by_doubt)} more (--max 0 shows all)")
     agents = plural(evidence.agents, "agent")
     printer.line(f"{len(doubts)} of {plural(evidence.tasks, 'task')} in doubt, by the trials of {agents}")
     if stored.left_out:

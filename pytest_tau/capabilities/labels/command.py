@@ -75,10 +75,10 @@ def run_label(args: argparse.Namespace) -> int:
     return 0
 
 
-def _ask_all(asked: Sequence[Question], simulations: Iterable[Simulation], file: LabelFile, *, show: bool) -> int:
+def _ask_all(questions: Sequence[Question], simulations: Iterable[Simulation], file: LabelFile, *, show: bool) -> int:
     """Ask the questions, each conversation before its first one; returns how many were answered."""
     answered, shown_id, by_id = 0, "", dict[str, list[Question]]()
-    for question in asked:
+    for question in questions:
         by_id.setdefault(question.subject.simulation, []).append(question)
     pairs = ((simulation, question) for simulation in simulations for question in by_id.get(simulation.id, ()))
     for number, (simulation, question) in enumerate(pairs, 1):
@@ -86,7 +86,7 @@ def _ask_all(asked: Sequence[Question], simulations: Iterable[Simulation], file:
             shown_id = simulation.id
             _show_conversation(simulation)
         hint = f" (the tool says: {question.answer})" if show else ""
-        _print("head", f"{number} of {len(asked)}: {question.text}{hint}")
+        _print("head", f"{number} of {len(questions)}: {question.text}{hint}")
         label = _ask(LABELS[question.subject.kind])
         if label == _QUIT:
             break

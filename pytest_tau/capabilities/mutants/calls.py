@@ -56,8 +56,8 @@ def changes_again(simulation: Simulation, task: Task, domain: Domain, tool: str)
     return False
 
 
-def _content(made: Call) -> str:
-    return (made.result.content or "") if made.result is not None and not made.result.error else ""
+def _content(call: Call) -> str:
+    return (call.result.content or "") if call.result is not None and not call.result.error else ""
 
 
 def key_of(arguments: Mapping[str, Any]) -> str:

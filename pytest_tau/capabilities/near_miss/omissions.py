@@ -182,8 +182,8 @@ def _given(view: _View) -> list[str]:
     return [view.environment.policy, *declared, *([view.task.ticket] if view.task.ticket else [])]
 
 
-def _unknown_values(view: _View, made: Call, known: Known) -> Iterator[Omission]:
-    call = made.call
+def _unknown_values(view: _View, write: Call, known: Known) -> Iterator[Omission]:
+    call = write.call
     tool = tools_of(view.domain, call.requestor).get(call.name)
     if tool is None:
         return
@@ -193,7 +193,7 @@ def _unknown_values(view: _View, made: Call, known: Known) -> Iterator[Omission]
             yield Omission(
                 omitted="known",
                 rule="",
-                message_idx=made.message_idx,
+                message_idx=write.message_idx,
                 call=one_line(call_as_text(call.name, call.arguments), _CALL),
                 evidence=one_line(
                     f"no result, no text of the user and no policy had {leaf.path} {leaf.value!r}", _EVIDENCE

@@ -152,16 +152,16 @@ class Queue:
         return self._given_up
 
     @contextlib.contextmanager
-    def _noting(self, what: str) -> Iterator[None]:
+    def _noting(self, problem: str) -> Iterator[None]:
         """Note since when the store has failed to do something; it is asked again."""
         began = time.monotonic()
         try:
             yield
         except OSError as error:
-            since, _ = self._failing.get(what, (began, ""))
-            self._failing[what] = since, str(error)
+            since, _ = self._failing.get(problem, (began, ""))
+            self._failing[problem] = since, str(error)
         else:
-            self._failing.pop(what, None)
+            self._failing.pop(problem, None)
 
     def _upcoming(self, item: pytest.Item) -> list[pytest.Item]:
         """Return an item and those after it, enough to have as many trials at the same time as there may be."""

@@ -165,13 +165,13 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
     )
 
 
-def _data(given: str | None, opened: Run) -> Path | None:
+def _data(name: str | None, opened: Run) -> Path | None:
     """Return the folder of data: the one that is named, else that of the run if it is still there."""
-    folder = (opened.info.get("settings") or {}).get("data") if given is None else given
+    folder = (opened.info.get("settings") or {}).get("data") if name is None else name
     try:
         return data_dir(folder)
     except ConfigurationError:
-        if given is not None:
+        if name is not None:
             raise
         return None
 

@@ -82,12 +82,12 @@ async def _say(store: EnvironmentStore, request: Request) -> WireReply:
     return WireReply(204, content_type="")
 
 
-async def _read(what: str, store: EnvironmentStore, request: Request) -> WireReply:
+async def _read(part: str, store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
-    if what == "trajectory":
+    if part == "trajectory":
         entry.check_recorded()
-    content = await store.use(entry, getattr(entry, what))
-    return json_reply(content if what == "state" else {what: content})
+    content = await store.use(entry, getattr(entry, part))
+    return json_reply(content if part == "state" else {part: content})
 
 
 async def _grade(store: EnvironmentStore, request: Request) -> WireReply:

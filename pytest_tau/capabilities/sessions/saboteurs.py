@@ -56,9 +56,9 @@ class _Limited(GoldAgent):
         if isinstance(message, UserMessage):
             self._known.append(message.text)
 
-    def _learn(self, read: ToolCall | None, result: str) -> None:
+    def _learn(self, read_call: ToolCall | None, result: str) -> None:
         """Take note of the result of a read; of a write if there is none."""
-        del read
+        del read_call
         self._known.append(result)
 
     def _recall(self, value: Any) -> Any:
@@ -84,8 +84,8 @@ class TrustsStaleMemory(_Limited):
         self._known += [message.content or "" for message in past if hasattr(message, "content")]
         self._before: dict[str, Any] = {}
 
-    def _learn(self, read: ToolCall | None, result: str) -> None:
-        remembered = self._remembered.get(_key(read)) if read is not None else None
+    def _learn(self, read_call: ToolCall | None, result: str) -> None:
+        remembered = self._remembered.get(_key(read_call)) if read_call is not None else None
         if remembered is None:
             self._known.append(result)
             return

@@ -119,7 +119,7 @@ def _compare(item: pytest.Item, trial: RunTrial, simulation: Simulation, preset:
     raise ExplainedFailure(problem, [Line("verdict", f"reward 1, but {problem}"), Line("user", f"in {file}"), *lines])
 
 
-def _difference(trial: RunTrial, preset: str, stored: str | None, got: str) -> list[Line]:
+def _difference(trial: RunTrial, preset: str, stored: str | None, asserted: str) -> list[Line]:
     """Return the differences, and the command that accepts them."""
     import difflib
 
@@ -128,7 +128,7 @@ def _difference(trial: RunTrial, preset: str, stored: str | None, got: str) -> l
     lines: list[Line] = []
     if stored is not None:
         kinds: dict[str, Any] = {"-": "error", "+": "command", " ": "user", "@": "head"}
-        changes = difflib.unified_diff(stored.split("\n"), got.split("\n"), "stored", "this run", n=2, lineterm="")
+        changes = difflib.unified_diff(stored.split("\n"), asserted.split("\n"), "stored", "this run", n=2, lineterm="")
         lines = [Line(kinds[change[0]], change) for change in changes]
     update = f"{trial.command(recorded=True)} --tau-snapshot={preset} --snapshot-update"
     return [*lines, Line("command", f"{'store it' if stored is None else 'if this is intended'}: {update}")]

@@ -46,8 +46,8 @@ class Volatile:
         """Return the text with volatile parts replaced."""
         return _TIME.sub(self._time, _UUID.sub(self._id, text))
 
-    def _id(self, found: re.Match[str]) -> str:
-        value = found.group()
+    def _id(self, match: re.Match[str]) -> str:
+        value = match.group()
         if value in self._given or value in self._ids:
             return self._ids.get(value, value)
         if self._is_given(value):
@@ -55,17 +55,17 @@ class Volatile:
             return value
         return self._ids.setdefault(value, f"<id {len(self._ids) + 1}>")
 
-    def _time(self, found: re.Match[str]) -> str:
-        date, clock, fraction, zone = found.groups()
+    def _time(self, match: re.Match[str]) -> str:
+        date, clock, fraction, zone = match.groups()
         zone = "+00:00" if (zone or "").upper() == "Z" else zone or ""
         zone = zone if ":" in zone or not zone else f"{zone[:3]}:{zone[3:]}"
         time = _parsed(f"{date}T{clock}.{(fraction or '0')[:6]:0<6}{zone}")
         if time is None:
-            return found.group()
+            return match.group()
         # Without a zone it may be local time or UTC.
         meant = [time] if time.tzinfo else [time.astimezone(), time.replace(tzinfo=UTC)]
         return (
-            "<now>" if any(start <= moment <= end for moment in meant for start, end in self._spans) else found.group()
+            "<now>" if any(start <= moment <= end for moment in meant for start, end in self._spans) else match.group()
         )
 
 

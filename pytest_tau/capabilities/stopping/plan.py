@@ -218,14 +218,14 @@ def _print(plan: _Plan, document: dict[str, Any], concurrency: int) -> None:
         _print_detect(printer, plan, document["detect"], concurrency)
 
 
-def _print_detect(printer: Printer, plan: _Plan, found: dict[str, Any], concurrency: int) -> None:
-    printer.line(f"to see a loss of {found['loss']:g} at 80 % power, in both runs:")
-    for option in found["options"]:
+def _print_detect(printer: Printer, plan: _Plan, detection: dict[str, Any], concurrency: int) -> None:
+    printer.line(f"to see a loss of {detection['loss']:g} at 80 % power, in both runs:")
+    for option in detection["options"]:
         size = f"{plural(option['tasks'], 'task')} x {plural(option['trials_each'], 'trial')}"
         printer.line(f"{size}: {_format_cost(option, concurrency)}", 2)
-    if not found["options"]:
+    if not detection["options"]:
         printer.line("no number of tasks is enough", 2)
-    needed = found["trials_needed"]
+    needed = detection["trials_needed"]
     few = f"{plural(needed, 'trial')} of each" if needed else "no number of trials is enough"
     printer.line(f"with {plural(plan.tasks, 'task')}: {few}", 2)
 

@@ -246,21 +246,21 @@ class EarlyStop:
         self._looked = due
         return self._predict(self._probabilities(reached))
 
-    def _predict(self, found: Mapping[Gate, Mapping[str, float | None]]) -> str | None:
+    def _predict(self, probabilities: Mapping[Gate, Mapping[str, float | None]]) -> str | None:
         """Return why the gates decide, by the probability that each is met by each variant; None if they do not."""
         allowed = (1 - self._probability) * DOUBT
         lost = {
             gate: {name: False for name, chance in variants.items() if chance is not None and chance <= allowed}
-            for gate, variants in found.items()
+            for gate, variants in probabilities.items()
         }
         if any(lost.values()):
             self.predicted = {gate: variants for gate, variants in lost.items() if variants}
             return f"{' and '.join(map(str, self.predicted))} will be missed {self._why}"
-        chances = [chance for variants in found.values() for chance in variants.values()]
+        chances = [chance for variants in probabilities.values() for chance in variants.values()]
         doubt = sum(1.0 if chance is None else 1 - chance for chance in chances)
         if doubt > allowed or not (self._only_gates and chances):
             return None
-        self.predicted = {gate: dict.fromkeys(variants, True) for gate, variants in found.items()}
+        self.predicted = {gate: dict.fromkeys(variants, True) for gate, variants in probabilities.items()}
         return f"every gate will be met {self._why}"
 
     def _probabilities(self, reached: int) -> dict[Gate, dict[str, float | None]]:

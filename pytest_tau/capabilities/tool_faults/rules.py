@@ -94,13 +94,13 @@ def parse_rule(text: str) -> FaultRule:
     return FaultRule(text.strip(), "user" if head.startswith(_USER) else "assistant", pattern, rate_of_kind, delay)
 
 
-def _number(text: str, part: str, value: str, most: float, what: str) -> float:
+def _number(text: str, part: str, value: str, most: float, expected: str) -> float:
     try:
         number = float(value)
     except ValueError:
         number = -1.0
     if not 0 <= number <= most:
-        raise ValueError(f"{text!r}: expected {what} from 0 to {most:g}, got {part!r}")
+        raise ValueError(f"{text!r}: expected {expected} from 0 to {most:g}, got {part!r}")
     return number
 
 

@@ -62,19 +62,19 @@ def unasked_action(conversation: Conversation) -> Iterator[Finding]:
                     )
 
 
-def _is_named(tool: str, asked: str, conversation: Conversation) -> bool:
-    lower = asked.lower()
+def _is_named(tool: str, requests: str, conversation: Conversation) -> bool:
+    lower = requests.lower()
     if tool.lower() in lower:
         return True
     spoken_words = set(_WORD.findall(lower))
     tool_words = [word for word in _WORD.findall(tool.lower()) if word not in _LITTLE]
     if tool_words and any(_spoken(word, spoken_words) for word in tool_words):
         return True
-    return any(follows(phrase, words(line)) for phrase in conversation.phrases(tool) for line in asked.splitlines())
+    return any(follows(phrase, words(line)) for phrase in conversation.phrases(tool) for line in requests.splitlines())
 
 
-def _spoken(word: str, said: set[str]) -> bool:
-    return word in said or word + "s" in said or word.removesuffix("s") in said
+def _spoken(word: str, spoken_words: set[str]) -> bool:
+    return word in spoken_words or word + "s" in spoken_words or word.removesuffix("s") in spoken_words
 
 
 def _shown(arguments: dict[str, object]) -> str:

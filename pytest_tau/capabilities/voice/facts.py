@@ -242,15 +242,15 @@ def _counts(events: Sequence[Event], category: str) -> tuple[int, int]:
 
 
 def _faults(
-    ticks: Sequence[Tick], found: Interaction, answers: Mapping[Event, bool], seconds: float
+    ticks: Sequence[Tick], interaction: Interaction, answers: Mapping[Event, bool], seconds: float
 ) -> Iterator[Fault]:
     users = user_segments(ticks)
-    for segment in found.agent_segments:
+    for segment in interaction.agent_segments:
         if segment.other_start:
             end = next(user_turn.end for user_turn in users if user_turn.start <= segment.start < user_turn.end)
             length = (min(end, segment.end) - segment.start) * seconds
             yield Fault(kind="talked_over", at=segment.start * seconds, seconds=length)
-    for event in found.events:
+    for event in interaction.events:
         if event.is_error:
             kind = {"response": "no_response", "yield": "no_yield"}.get(event.category, event.category)
             yield Fault(kind=kind, at=event.tick * seconds)

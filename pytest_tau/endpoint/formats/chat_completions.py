@@ -133,20 +133,20 @@ def _usage(answer: ChatReply) -> dict[str, Any]:
     }
 
 
-def stream(whole: Mapping[str, Any], body: Mapping[str, Any]) -> list[bytes]:
+def stream(completion: Mapping[str, Any], body: Mapping[str, Any]) -> list[bytes]:
     """Return the events of an answer, with the final ``[DONE]``.
 
     Args:
-        whole: The answer as a ``chat.completion`` object.
+        completion: The answer as a ``chat.completion`` object.
         body: The request; with ``stream_options.include_usage`` one more event has the tokens.
     """
     options = body.get("stream_options")
-    common = {name: value for name, value in whole.items() if name not in ("choices", "usage")}
+    common = {name: value for name, value in completion.items() if name not in ("choices", "usage")}
     common["object"] = "chat.completion.chunk"
-    chunks = [{**common, "choices": [part]} for choice in whole["choices"] for part in _parts(choice)]
+    chunks = [{**common, "choices": [part]} for choice in completion["choices"] for part in _parts(choice)]
     if isinstance(options, dict) and options.get("include_usage"):
         chunks = [{**chunk, "usage": None} for chunk in chunks]
-        chunks.append({**common, "choices": [], "usage": whole.get("usage")})
+        chunks.append({**common, "choices": [], "usage": completion.get("usage")})
     return [*map(event, chunks), event("[DONE]")]
 
 

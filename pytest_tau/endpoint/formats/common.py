@@ -171,17 +171,21 @@ def function_tool(name: Any, where: str, fields: Mapping[str, Any]) -> dict[str,
     return {"type": "function", "function": {"name": name, **set_fields}}
 
 
-def tools_of(body: Mapping[str, Any], read: Callable[[Mapping[str, Any], str], dict[str, Any]]) -> list[dict[str, Any]]:
+def tools_of(
+    body: Mapping[str, Any], read_tool: Callable[[Mapping[str, Any], str], dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the tools of a request as OpenAI tool schemas.
 
     Args:
         body: The request.
-        read: From a tool, and the path of its field, to its schema.
+        read_tool: From a tool, and the path of its field, to its schema.
 
     Raises:
         UnservableRequest: They are not a list of objects, or one of them cannot be served.
     """
-    return [read(tool, f"tools[{place}]") for place, tool in enumerate(list_of_objects(body.get("tools"), "tools"))]
+    return [
+        read_tool(tool, f"tools[{place}]") for place, tool in enumerate(list_of_objects(body.get("tools"), "tools"))
+    ]
 
 
 def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:

@@ -213,17 +213,17 @@ def _usage(answer: ChatReply) -> dict[str, int]:
     }
 
 
-def stream(whole: Mapping[str, Any]) -> list[bytes]:
+def stream(answer: Mapping[str, Any]) -> list[bytes]:
     """Return the events of an answer, which is given as a ``message`` object."""
-    usage = whole["usage"]
-    start = {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 0}}
+    usage = answer["usage"]
+    start = {**answer, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 0}}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
-    for index, block in enumerate(whole["content"]):
+    for index, block in enumerate(answer["content"]):
         empty, deltas = _deltas(block)
         events.append({"type": "content_block_start", "index": index, "content_block": empty})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
         events.append({"type": "content_block_stop", "index": index})
-    end = {"stop_reason": whole["stop_reason"], "stop_sequence": whole["stop_sequence"]}
+    end = {"stop_reason": answer["stop_reason"], "stop_sequence": answer["stop_sequence"]}
     events.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}})
     events.append({"type": "message_stop"})
     return [event(payload, payload["type"]) for payload in events]

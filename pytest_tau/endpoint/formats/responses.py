@@ -69,10 +69,10 @@ class ResponseStore:
         self._conversations: dict[str, list[dict[str, Any]]] = {}
         self._items: dict[str, dict[str, Any]] = {}
 
-    def add(self, body: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
+    def add(self, body: Mapping[str, Any], response: Mapping[str, Any]) -> None:
         """Store a response."""
-        self._conversations[whole["id"]] = [*self.items(body), *whole["output"]]
-        self._items |= {item["id"]: item for item in whole["output"]}
+        self._conversations[response["id"]] = [*self.items(body), *response["output"]]
+        self._items |= {item["id"]: item for item in response["output"]}
 
     def items(self, body: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return all items of a request: those of the previous response and its own.
@@ -330,16 +330,16 @@ def _echo(body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def stream(whole: Mapping[str, Any]) -> list[bytes]:
+def stream(response: Mapping[str, Any]) -> list[bytes]:
     """Return the events of an answer, which is given as a ``response`` object."""
-    started = {**whole, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    started = {**response, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": started},
         {"type": "response.in_progress", "response": started},
     ]
-    for index, item in enumerate(whole["output"]):
+    for index, item in enumerate(response["output"]):
         events += [{**payload, "output_index": index} for payload in _item_events(item)]
-    events.append({"type": f"response.{whole['status']}", "response": whole})
+    events.append({"type": f"response.{response['status']}", "response": response})
     return [event({**payload, "sequence_number": number}, payload["type"]) for number, payload in enumerate(events)]
 
 

@@ -192,8 +192,8 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
     if not same_name:
         return None
 
-    def differing(made: Call) -> list[str]:
-        return _differing_arguments(action, made.call, strict=strict)
+    def differing(candidate: Call) -> list[str]:
+        return _differing_arguments(action, candidate.call, strict=strict)
 
     nearest = min(same_name, key=lambda call: (call.call.malformed is not None, len(differing(call))))
     differences = [_difference(key, action, nearest.call) for key in differing(nearest)]

@@ -200,8 +200,8 @@ def _outcome_lines(verdict: RewardInfo) -> list[Line]:
     return [Line("note", f"{how}: {outcome_text(verdict.outcome)}")]
 
 
-def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
-    return difference_texts(difference.expected, difference.got, difference.missing, whole=whole)
+def _texts(difference: Difference, width: int = 60) -> tuple[str, str]:
+    return difference_texts(difference.expected, difference.got, difference.missing, whole=width)
 
 
 def _diverging_call(divergence: Divergence, calls: Sequence[Call]) -> int | None:

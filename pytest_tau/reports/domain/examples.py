@@ -50,8 +50,8 @@ def example_calls(domain: Domain, tasks: list[Task]) -> dict[tuple[str, str], di
         environment.close()
 
 
-def _tasks_with(wanted: dict[_Key, Tool], tasks: list[Task]) -> list[Task]:
-    return [task for task in tasks if _called(task) & wanted.keys()][:_MOST_TASKS]
+def _tasks_with(tools_by_key: dict[_Key, Tool], tasks: list[Task]) -> list[Task]:
+    return [task for task in tasks if _called(task) & tools_by_key.keys()][:_MOST_TASKS]
 
 
 def _called(task: Task) -> set[_Key]:

@@ -19,14 +19,14 @@ _LONGEST = 20_000
 _SECTIONS = ("Policy", "Tools", "Data", "Tasks")
 
 
-def domain_page(found: Mapping[str, Any]) -> str:
+def domain_page(description: Mapping[str, Any]) -> str:
     """Return the page of a domain.
 
     Args:
-        found: Its description, as ``describe_domain`` returns it.
+        description: Its description, as ``describe_domain`` returns it.
     """
     style = _style()
-    title = _text(found["name"])
+    title = _text(description["name"])
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
@@ -36,11 +36,11 @@ def domain_page(found: Mapping[str, Any]) -> str:
         '</head>\n<body class="domain">',
         '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> domain</p>',
         "<nav>" + " ".join(f'<a href="#{name.lower()}">{name}</a>' for name in _SECTIONS) + "</nav></header>",
-        f'<main>\n<h1>{title}</h1>\n<p class="note">{_text(_counts(found))}</p>',
-        *_policies(found["policies"]),
-        *_tools(found),
-        *_tables(found["tables"]),
-        *_tasks(found),
+        f'<main>\n<h1>{title}</h1>\n<p class="note">{_text(_counts(description))}</p>',
+        *_policies(description["policies"]),
+        *_tools(description),
+        *_tables(description["tables"]),
+        *_tasks(description),
         "</main>\n</body>\n</html>\n",
     ]
     return "\n".join(parts)
@@ -56,11 +56,11 @@ def _text(value: Any) -> str:
     return html.escape(visible(str(value)))
 
 
-def _counts(found: Mapping[str, Any]) -> str:
-    sides = Counter(tool["side"] for tool in found["tools"])
+def _counts(description: Mapping[str, Any]) -> str:
+    sides = Counter(tool["side"] for tool in description["tools"])
     tools = " and ".join(f"{plural(number, 'tool')} of the {side}" for side, number in sides.items())
-    tables = sum(table["records"] is not None for table in found["tables"])
-    return f"{tools or 'no tools'}, {plural(tables, 'table')}, {plural(len(found['tasks']), 'task')}"
+    tables = sum(table["records"] is not None for table in description["tables"])
+    return f"{tools or 'no tools'}, {plural(tables, 'table')}, {plural(len(description['tasks']), 'task')}"
 
 
 def _folded(summary: str, content: str, *, kind: str = "card", anchor: str = "") -> str:
@@ -87,13 +87,13 @@ def _policies(policies: Iterable[Mapping[str, Any]]) -> Iterable[str]:
         yield _folded(f"<b>{_text(policy['name'])}</b>{alone} {size}", f"<pre>{_text(policy['text'])}</pre>")
 
 
-def _tools(found: Mapping[str, Any]) -> Iterable[str]:
+def _tools(description: Mapping[str, Any]) -> Iterable[str]:
     yield _section(1)
-    if found["tasks"] and found["unused_tools"]:
-        names = ", ".join(f"<code>{_text(name)}</code>" for name in found["unused_tools"])
+    if description["tasks"] and description["unused_tools"]:
+        names = ", ".join(f"<code>{_text(name)}</code>" for name in description["unused_tools"])
         yield f'<p class="card">No reference action of a task uses {names}.</p>'
     for side in ("agent", "user"):
-        tools = [tool for tool in found["tools"] if tool["side"] == side]
+        tools = [tool for tool in description["tools"] if tool["side"] == side]
         if tools:
             yield f"<h3>{'Agent' if side == 'agent' else 'User'}</h3>"
         yield from (_tool(tool) for tool in tools)
@@ -141,11 +141,11 @@ def _tables(tables: Iterable[Mapping[str, Any]]) -> Iterable[str]:
         yield _folded(summary, f"{fields}<h5>{label}</h5>{_json(table['sample'])}")
 
 
-def _tasks(found: Mapping[str, Any]) -> Iterable[str]:
+def _tasks(description: Mapping[str, Any]) -> Iterable[str]:
     yield _section(3)
-    tasks = found["tasks"]
+    tasks = description["tasks"]
     anchors = {task["id"]: f"task-{number}" for number, task in enumerate(tasks)}
-    for name, count in found["splits"].items():
+    for name, count in description["splits"].items():
         links = (
             f'<a href="#{anchors[task["id"]]}">{_text(task["id"])}</a>' for task in tasks if name in task["splits"]
         )

@@ -16,37 +16,37 @@ _LONGEST = 2000
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 
 
-def domain_markdown(found: Mapping[str, Any]) -> str:
+def domain_markdown(description: Mapping[str, Any]) -> str:
     """Return the description of a domain as Markdown.
 
     Args:
-        found: The description, as ``describe_domain`` returns it.
+        description: The description, as ``describe_domain`` returns it.
     """
-    return "\n".join(_lines(found)) + "\n"
+    return "\n".join(_lines(description)) + "\n"
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"# {_text(found['name'])}", "", "## Policy", "")
-    for policy in found["policies"]:
+def _lines(description: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"# {_text(description['name'])}", "", "## Policy", "")
+    for policy in description["policies"]:
         alone = ", for an agent that works alone" if policy["solo"] else ""
         yield from (f"### {_text(policy['name'])}{alone}", "", *_fenced(policy["text"]), "")
     yield from ("## Tools", "")
-    if found["tasks"] and found["unused_tools"]:
-        yield from (f"No reference action of a task uses {', '.join(map(_code, found['unused_tools']))}.", "")
-    for tool in found["tools"]:
+    if description["tasks"] and description["unused_tools"]:
+        yield from (f"No reference action of a task uses {', '.join(map(_code, description['unused_tools']))}.", "")
+    for tool in description["tools"]:
         yield from _tool(tool)
     yield from ("## Data", "", "| table | side | records | fields |", "|---|---|---|---|")
-    for table in found["tables"]:
+    for table in description["tables"]:
         fields = ", ".join(_code(field["name"]) for field in table["fields"]) or _code(table["type"])
         records = "" if table["records"] is None else f"{table['records']:,}"
         yield f"| {_code(table['name'])} | {table['side']} | {records} | {fields} |"
-    for table in found["tables"]:
+    for table in description["tables"]:
         sample = json.dumps(table["sample"], indent=1, ensure_ascii=False)
         cut = sample if len(sample) <= _LONGEST else f"{sample[:_LONGEST]}…"
         yield from ("", f"### {_text(table['name'])} ({table['side']})", "", *_fenced(cut))
     yield from ("", "## Tasks", "", "| split | tasks |", "|---|---|")
-    yield from (f"| {_text(name)} | {count} |" for name, count in found["splits"].items())
-    for task in found["tasks"]:
+    yield from (f"| {_text(name)} | {count} |" for name, count in description["splits"].items())
+    for task in description["tasks"]:
         yield from _task(task)
 
 

@@ -74,7 +74,7 @@ def address(file: Path, folder: Path) -> str | None:
         return None
 
 
-def block_checks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]:
+def block_checks(blocks: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]:
     """Return the items that are shown as checks, which the reward does not depend on."""
     return [
         {
@@ -87,7 +87,7 @@ def block_checks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]
             "note": mask_secrets(item.note),
             "ofCall": False,
         }
-        for _, block in found
+        for _, block in blocks
         if block.place == "checks"
         for item in block.items
     ]

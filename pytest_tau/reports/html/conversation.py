@@ -198,15 +198,15 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return documents
 
 
-def _add_facts(shown: dict[str, Any], message: AssistantMessage | UserMessage) -> None:
+def _add_facts(document: dict[str, Any], message: AssistantMessage | UserMessage) -> None:
     """Add what is known of the model's answer, and the reasoning that a built-in strategy has kept from the others."""
     if message.cost is not None:
-        shown["cost"] = message.cost
+        document["cost"] = message.cost
     if message.generation_time_seconds is not None:
-        shown["seconds"] = message.generation_time_seconds
+        document["seconds"] = message.generation_time_seconds
     thought = message.raw_data and message.raw_data.get("thought")
     if isinstance(thought, str) and thought:
-        shown["thought"] = thought
+        document["thought"] = thought
 
 
 def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:

@@ -175,9 +175,9 @@ class _StoppedError(Exception):
         self.history = history
 
 
-def _identity(made: Call) -> tuple[Any, ...]:
+def _identity(recorded_call: Call) -> tuple[Any, ...]:
     """Return a value that is equal for calls whose replays are equal."""
-    call, result = made.call, made.result
+    call, result = recorded_call.call, recorded_call.result
     outcome = None if result is None else (result.error, result.fault, result.content)
     return call.name, canonical(call.arguments), call.requestor, outcome
 

@@ -46,7 +46,7 @@ class Gatherer:
         run: The run.
         domains: The source of domains, for the changes of environments.
         compared: Whether the messages of the run are compared with those of another one.
-        shown: The blocks of capabilities in the page.
+        shown_blocks: The blocks of capabilities in the page.
         tasks: What capabilities show of the tasks; each simulation is added.
     """
 
@@ -54,12 +54,12 @@ class Gatherer:
         self,
         run: Run,
         domains: DomainSource,
-        shown: ShownBlocks,
+        shown_blocks: ShownBlocks,
         *,
         compared: bool,
         tasks: TasksShown,
     ) -> None:
-        self.run, self._compared, self._shown = run, compared, shown
+        self.run, self._compared, self._shown = run, compared, shown_blocks
         self._blamer = Blamer(run, domains)
         self._histories, self._tasks = StateHistories(), tasks
 

@@ -66,7 +66,7 @@ def write_report(
     return Written(sum(len(run["rows"]) for run in content["runs"]), problems)
 
 
-def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes], scripts: Sequence[Path]) -> None:
+def _write(page: IO[bytes], content: Mapping[str, Any], conversations: IO[bytes], scripts: Sequence[Path]) -> None:
     folder = files(__package__) / "page"
 
     def read(name: str) -> str:
@@ -79,9 +79,9 @@ def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes], 
     script = '"use strict";\n(() => {\n' + "\n".join(parts_of_script) + "\n})();\n"
     parts = {
         "policy": content_policy(style, script),
-        "title": _escaped(" and ".join(run["name"] for run in found["runs"])),
+        "title": _escaped(" and ".join(run["name"] for run in content["runs"])),
         "style": style,
-        "data": document(found),
+        "data": document(content),
         "script": script,
     }
     before, _, after = read("page.html").partition("{{conversations}}")

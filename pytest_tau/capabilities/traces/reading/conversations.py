@@ -162,55 +162,58 @@ def _joined(threads: list[_Thread], *, by_key: bool) -> list[_Thread]:
     return [thread for thread in merged if not any(_is_beside(thread, other, by_key=by_key) for other in merged)]
 
 
-def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
+def _join(earlier: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
     """Add a later thread to one that is kept, if it continues, repeats or replaces it.
 
     Args:
-        kept: The thread that is kept; it is changed.
+        earlier: The thread that is kept; it is changed.
         new: The later one.
         carried: Whether requests repeat earlier turns, so that one that does not begins something else.
         by_key: Whether a key says that they belong together.
     """
-    old, now = kept.marks, new.marks
+    old, now = earlier.marks, new.marks
     common = next((n for n, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(len(old), len(now)))
-    if common and _is_answer(kept.messages[common:]):
-        for before, after in zip(kept.messages[:common], new.messages, strict=False):
+    if common and _is_answer(earlier.messages[common:]):
+        for before, after in zip(earlier.messages[:common], new.messages, strict=False):
             _fill(after, before)
-        return _replace(kept, new, new.messages, discarded=common < len(old))
+        return _replace(earlier, new, new.messages, discarded=common < len(old))
     if common and _is_answer(new.messages[common:]):
-        return _replace(kept, new, kept.messages, discarded=True)
-    if any(message.role == "assistant" for message in kept.messages[:common]):
+        return _replace(earlier, new, earlier.messages, discarded=True)
+    if any(message.role == "assistant" for message in earlier.messages[:common]):
         dropped = len(old) - common
-        kept.notes.append(
+        earlier.notes.append(
             f"message {common}: the history was changed from here on; {dropped} earlier messages are skipped"
         )
-        return _replace(kept, new, [*kept.messages[:common], *new.messages[common:]], discarded=False)
+        return _replace(earlier, new, [*earlier.messages[:common], *new.messages[common:]], discarded=False)
     at, overlap = _overlap(old, now)
     if overlap:
         if at:
-            kept.notes.append(
+            earlier.notes.append(
                 f"message {len(old) - overlap}: earlier messages were replaced in the history, they are kept"
             )
-        return _replace(kept, new, [*kept.messages, *new.messages[at + overlap :]], discarded=False)
+        return _replace(earlier, new, [*earlier.messages, *new.messages[at + overlap :]], discarded=False)
     first = new.steps[0]
     summary = any(message.missing == "compaction" for message in first.asked)
     nothing = all(message.role == "system" for message in first.asked)
-    shared, other = bool(kept.traces & new.traces), kept.systems != new.systems
-    follows = all(step.end <= first.start + UNSURE for step in kept.steps)
+    shared, other = bool(earlier.traces & new.traces), earlier.systems != new.systems
+    follows = all(step.end <= first.start + UNSURE for step in earlier.steps)
     appended = (
         first.delta or summary or nothing or (not carried and follows and (by_key or shared) and not (shared and other))
     )
-    if appended and not (new.asked and new.asked <= kept.asked and other):
+    if appended and not (new.asked and new.asked <= earlier.asked and other):
         if summary:
-            kept.notes.append(f"message {len(old)}: a summary has replaced the history before it, which is kept")
-        return _replace(kept, new, [*kept.messages, *new.messages], discarded=False)
+            earlier.notes.append(f"message {len(old)}: a summary has replaced the history before it, which is kept")
+        return _replace(earlier, new, [*earlier.messages, *new.messages], discarded=False)
     return False
 
 
-def _replace(kept: _Thread, new: _Thread, messages: list[Said], *, discarded: bool) -> bool:
-    kept.messages, kept.steps = joined(messages), [*kept.steps, *new.steps]
-    kept.discarded += new.discarded + discarded
-    kept.systems, kept.notes = new.systems if messages is new.messages else kept.systems, [*kept.notes, *new.notes]
+def _replace(earlier: _Thread, new: _Thread, messages: list[Said], *, discarded: bool) -> bool:
+    earlier.messages, earlier.steps = joined(messages), [*earlier.steps, *new.steps]
+    earlier.discarded += new.discarded + discarded
+    earlier.systems, earlier.notes = (
+        new.systems if messages is new.messages else earlier.systems,
+        [*earlier.notes, *new.notes],
+    )
     return True
 
 
@@ -272,23 +275,27 @@ def _finished(thread: _Thread, key: str | None, pool: Results) -> Conversation:
     return conversation
 
 
-def _describe(found: Conversation, thread: _Thread) -> None:
+def _describe(conversation: Conversation, thread: _Thread) -> None:
     steps = thread.steps
-    found.traces = list(dict.fromkeys(step.trace for step in steps))
-    found.scopes = sorted({step.scope for step in steps if step.scope})
-    found.files = sorted({step.file for step in steps if step.file})
-    found.tools = max((step.tools for step in steps), key=len)
-    found.start = min((step.start for step in steps if step.start), default=0)
-    found.end = max(step.end for step in steps)
+    conversation.traces = list(dict.fromkeys(step.trace for step in steps))
+    conversation.scopes = sorted({step.scope for step in steps if step.scope})
+    conversation.files = sorted({step.file for step in steps if step.file})
+    conversation.tools = max((step.tools for step in steps), key=len)
+    conversation.start = min((step.start for step in steps if step.start), default=0)
+    conversation.end = max(step.end for step in steps)
     for step in steps:
-        found.own |= step.own
-    if found.messages and found.messages[-1].role == "user" and "termination_reason" not in found.own:
-        found.complete = False
-        found.notes.append(f"message {len(found.messages) - 1}: no answer is recorded")
+        conversation.own |= step.own
+    if (
+        conversation.messages
+        and conversation.messages[-1].role == "user"
+        and "termination_reason" not in conversation.own
+    ):
+        conversation.complete = False
+        conversation.notes.append(f"message {len(conversation.messages) - 1}: no answer is recorded")
     if thread.discarded:
-        found.notes.append(f"{plural(thread.discarded, 'call')} of models whose answer was not used skipped")
+        conversation.notes.append(f"{plural(thread.discarded, 'call')} of models whose answer was not used skipped")
     if cut := Counter(name for step in steps for name in step.cut):
-        found.notes += [f"{name} is cut off in {plural(number, 'span')}" for name, number in cut.items()]
+        conversation.notes += [f"{name} is cut off in {plural(number, 'span')}" for name, number in cut.items()]
     totals = Counter[str]()
     for step in steps:
         totals.update(step.usage)
@@ -296,5 +303,5 @@ def _describe(found: Conversation, thread: _Thread) -> None:
     seconds = sum(max(0, step.end - step.start) for step in steps) / 1e9
     priced = sum("known_cost" in step.usage for step in steps)
     calls = int(sum(step.usage.get("calls", 1) for step in steps))
-    found.usage = {**totals, "model": ", ".join(models), "calls": calls, "seconds": seconds}
-    found.usage["unpriced_calls"] = calls - (calls if priced == len(steps) else priced)
+    conversation.usage = {**totals, "model": ", ".join(models), "calls": calls, "seconds": seconds}
+    conversation.usage["unpriced_calls"] = calls - (calls if priced == len(steps) else priced)

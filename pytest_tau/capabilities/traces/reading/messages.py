@@ -327,13 +327,13 @@ def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:
     return [*results, *others.values()]
 
 
-def _add_text(said: Said, text: Any) -> None:
+def _add_text(message: Said, text: Any) -> None:
     if text is None:
-        said.missing = said.missing or "hidden"
+        message.missing = message.missing or "hidden"
         return
     added = text if isinstance(text, str) else text_of(text) or ""
-    said.text = added if said.text is None else f"{said.text}\n{added}"
-    said.missing = said.missing or _flaw(added)
+    message.text = added if message.text is None else f"{message.text}\n{added}"
+    message.missing = message.missing or _flaw(added)
 
 
 def _flaw(text: str) -> str:
@@ -374,21 +374,21 @@ def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
-def _plain(said: Said, role: str) -> Said:
+def _plain(message: Said, role: str) -> Said:
     """Return a message of smolagents without the words that it writes around calls and results."""
-    text = said.text or ""
+    text = message.text or ""
     if role == "tool-call" and text.startswith(_CALLING):
         try:
             calls = parse_literal(text.removeprefix(_CALLING))
         except DocumentError:
-            return said
-        said.calls = [_call(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-        said.text = None
+            return message
+        message.calls = [_call(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+        message.text = None
     elif role == "tool-response":
-        said.text = text.removeprefix(_OBSERVED)
-        said.error = is_error_text(said.text)
-        said.call_id = said.name = ""
-    return said
+        message.text = text.removeprefix(_OBSERVED)
+        message.error = is_error_text(message.text)
+        message.call_id = message.name = ""
+    return message
 
 
 def without_framework(messages: list[Said]) -> list[Said]:

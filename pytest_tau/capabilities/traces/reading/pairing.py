@@ -120,29 +120,29 @@ class Pairing:
     """Appends messages to a conversation, calls with their results.
 
     Args:
-        found: The conversation.
+        conversation: The conversation.
         pool: The executions of its tools.
         name: What makes ids of calls unique.
     """
 
-    def __init__(self, found: Conversation, pool: Results, name: str) -> None:
-        self._found, self._pool, self._name = found, pool, name
+    def __init__(self, conversation: Conversation, pool: Results, name: str) -> None:
+        self._conversation, self._pool, self._name = conversation, pool, name
         self._ids: set[str] = set()
 
-    def add(self, said: Said, results: list[Said], following: Said | None) -> None:
+    def add(self, message: Said, results: list[Said], following: Said | None) -> None:
         """Append a message, and a result for each of its calls.
 
         Args:
-            said: The message.
+            message: The message.
             results: The results that follow it in the history; they are used up.
             following: The message after them; None at the end, where a result that is missing is one that never came.
         """
-        conversation, number = self._found, len(self._found.messages)
-        self._append(said)
-        if said.role == "tool":
+        conversation, number = self._conversation, len(self._conversation.messages)
+        self._append(message)
+        if message.role == "tool":
             conversation.notes.append(f"message {number}: a result without a call")
-        start, end = said.time if said.span else 0, following.time if following else 0
-        for place, call in enumerate(said.calls):
+        start, end = message.time if message.span else 0, following.time if following else 0
+        for place, call in enumerate(message.calls):
             known = _take(results, call)
             if known and known.call_id and call.id.startswith(_ITEM):
                 call.id = known.call_id
@@ -158,7 +158,7 @@ class Pairing:
                 )
                 continue
             result = result or Said("tool", missing="result")
-            result.call_id, result.name, result.by_user = call.id, call.name, said.role == "user"
+            result.call_id, result.name, result.by_user = call.id, call.name, message.role == "user"
             if _hands_over(call, result):
                 conversation.handoffs += [
                     *([] if number in conversation.handoffs else [number]),
@@ -170,9 +170,9 @@ class Pairing:
                 f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped"
             )
 
-    def _append(self, said: Said) -> None:
-        self._found.messages.append(said)
-        self._found.spans.append(said.span)
+    def _append(self, message: Said) -> None:
+        self._conversation.messages.append(message)
+        self._conversation.spans.append(message.span)
 
     def _result(self, call: Call, known: Said | None, step: Step | None, *, sure: bool) -> Said | None:
         """Return the result of a call: that of the history, which the model has read, else that of the tool's span."""
@@ -182,8 +182,8 @@ class Pairing:
         if known is None or known.text is None:
             known = copy.copy(ran) if ran.text is not None else known
         elif sure and ran.text is not None and decoded(known.text.strip()) != decoded(ran.text.strip()):
-            self._found.notes.append(
-                f"message {len(self._found.messages)}: the result of {call.name} differs from its span"
+            self._conversation.notes.append(
+                f"message {len(self._conversation.messages)}: the result of {call.name} differs from its span"
             )
         if known is not None:
             known.error = known.error or ran.error
@@ -242,17 +242,17 @@ def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
     return groups
 
 
-def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
-    if said.role == "tool":
-        name = names.get(said.call_id, said.name)
-        return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
-    document: dict[str, Any] = {"role": said.role, "content": said.text}
-    if said.role == "assistant" and said.name:
-        document["actor"] = said.name
-    if said.calls:
+def _as_json(message: Said, names: dict[str, str]) -> dict[str, Any]:
+    if message.role == "tool":
+        name = names.get(message.call_id, message.name)
+        return {"role": "tool", "id": message.call_id, "name": name, "content": message.text, "error": message.error}
+    document: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.role == "assistant" and message.name:
+        document["actor"] = message.name
+    if message.calls:
         document["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments}
             | ({} if call.malformed is None else {"malformed": call.malformed})
-            for call in said.calls
+            for call in message.calls
         ]
     return document

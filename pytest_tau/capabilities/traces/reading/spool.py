@@ -162,7 +162,7 @@ def prefixes(messages: Iterable[Said], before: bytes = b"") -> Iterator[bytes]:
         yield before
 
 
-def _ends(step: Step, whole: bytes) -> Iterator[bytes]:
+def _ends(step: Step, request_mark: bytes) -> Iterator[bytes]:
     """Yield the hashes that a request has at the end of the history that it repeats from a call of a model.
 
     The last answer may not be known as a whole. Nothing repeats a call that has failed.
@@ -170,9 +170,9 @@ def _ends(step: Step, whole: bytes) -> Iterator[bytes]:
     if step.error is not None and not step.answers:
         return
     if not step.answers or any(message.missing for message in step.answers[0]):
-        yield whole
+        yield request_mark
     for answer in step.answers:
-        yield from list(prefixes(answer, whole))[-1:]
+        yield from list(prefixes(answer, request_mark))[-1:]
 
 
 class _Call(NamedTuple):

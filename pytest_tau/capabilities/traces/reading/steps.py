@@ -70,12 +70,12 @@ class Tree:
             placed.update(path)
             self._in_order += reversed(path.values())
 
-    def under(self, wanted: Callable[[Step], bool]) -> dict[str, Step]:
+    def under(self, matches: Callable[[Step], bool]) -> dict[str, Step]:
         """Return the nearest step around each that is wanted, by the id of the inner one; none for others."""
         enclosing: dict[str, Step] = {}
         for step in self._in_order:
             parent = self._parents.get(step.id)
-            nearest = parent if parent is not None and wanted(parent) else parent and enclosing.get(parent.id)
+            nearest = parent if parent is not None and matches(parent) else parent and enclosing.get(parent.id)
             if nearest is not None:
                 enclosing[step.id] = nearest
         return enclosing
@@ -112,16 +112,16 @@ def _without_twins(models: list[Step], tree: Tree) -> list[Step]:
     return [step for step in models if step.id not in dropped]
 
 
-def _with_usage_of(models: list[Step], whole: list[Step]) -> list[Step]:
+def _with_usage_of(models: list[Step], histories: list[Step]) -> list[Step]:
     """Return the span of a trial as the only call of a model, with what those of the agent took."""
     of_agent = [step for step in models if step.own.get("role") != "user"]
-    for step in whole:
+    for step in histories:
         totals = Counter[str]()
         for model_step in of_agent:
             totals.update(model_step.usage)
         step.role, step.usage = "model", {**totals, "calls": len(of_agent)}
         step.model = next((model_step.model for model_step in of_agent), "")
-    return whole
+    return histories
 
 
 def _is_history(step: Step) -> bool:

@@ -96,12 +96,14 @@ class Simulations:
         )
 
 
-def _message(said: Said, number: int) -> Message:
-    at: dict[str, Any] = {"turn_idx": number, "timestamp": _time(said.time)}
-    if said.role == "tool":
-        requestor: Requestor = "user" if said.by_user else "assistant"
-        return ToolMessage(id=said.call_id, content=_writable(said.text), error=said.error, requestor=requestor, **at)
-    side: Requestor = "user" if said.role == "user" else "assistant"
+def _message(message: Said, number: int) -> Message:
+    at: dict[str, Any] = {"turn_idx": number, "timestamp": _time(message.time)}
+    if message.role == "tool":
+        requestor: Requestor = "user" if message.by_user else "assistant"
+        return ToolMessage(
+            id=message.call_id, content=_writable(message.text), error=message.error, requestor=requestor, **at
+        )
+    side: Requestor = "user" if message.role == "user" else "assistant"
     calls = [
         ToolCall(
             id=call.id,
@@ -110,12 +112,12 @@ def _message(said: Said, number: int) -> Message:
             malformed=_writable(call.malformed),
             requestor=side,
         )
-        for call in said.calls
+        for call in message.calls
     ]
-    content, tool_calls = _writable(said.text), calls or None
+    content, tool_calls = _writable(message.text), calls or None
     if side == "user":
         return UserMessage(content=content, tool_calls=tool_calls, **at)
-    return AssistantMessage(content=content, tool_calls=tool_calls, actor=_writable(said.name) or None, **at)
+    return AssistantMessage(content=content, tool_calls=tool_calls, actor=_writable(message.name) or None, **at)
 
 
 def _writable(value: Any) -> Any:
@@ -127,13 +129,13 @@ def _writable(value: Any) -> Any:
     return writable(value) if isinstance(value, str) else value
 
 
-def _usage(found: dict[str, Any]) -> ModelUsage:
+def _usage(totals: dict[str, Any]) -> ModelUsage:
     token_counts: dict[str, Any] = {
-        name: int(found.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
+        name: int(totals.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
     }
-    calls, unpriced = int(found["calls"]), int(found["unpriced_calls"])
-    usage = ModelUsage(model=found["model"], calls=calls, unpriced_calls=unpriced, **token_counts)
-    usage.known_cost, usage.seconds = float(found.get("known_cost", 0)), found["seconds"]
+    calls, unpriced = int(totals["calls"]), int(totals["unpriced_calls"])
+    usage = ModelUsage(model=totals["model"], calls=calls, unpriced_calls=unpriced, **token_counts)
+    usage.known_cost, usage.seconds = float(totals.get("known_cost", 0)), totals["seconds"]
     return usage
 
 

@@ -201,10 +201,12 @@ def _usable(personal: Iterable[Personal]) -> Iterator[Personal]:
     )
 
 
-def _is_kept(personal: Personal, kept: str) -> bool:
+def _is_kept(personal: Personal, database: str) -> bool:
     """Return whether a database has a text; of a name, the first and the last part may be in fields of their own."""
     text = personal.text
-    return bool(kept) and (text in kept or (personal.kind == "name" and all(part in kept for part in text.split())))
+    return bool(database) and (
+        text in database or (personal.kind == "name" and all(part in database for part in text.split()))
+    )
 
 
 def _suspicious(text: str) -> Iterator[str]:

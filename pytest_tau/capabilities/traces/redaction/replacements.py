@@ -43,11 +43,11 @@ class Replacements:
 
     Args:
         key: What the replacements depend on, with the originals.
-        taken: Words that no replacement may be, in small letters: those of the conversations.
+        reserved: Words that no replacement may be, in small letters: those of the conversations.
     """
 
-    def __init__(self, key: bytes, taken: Collection[str]) -> None:
-        self._key, self._taken = key, taken
+    def __init__(self, key: bytes, reserved: Collection[str]) -> None:
+        self._key, self._reserved = key, reserved
         self._names: dict[str, str] = {}
         self._made: set[str] = set()
 
@@ -85,19 +85,19 @@ class Replacements:
     def _unless_ordinary(self, word: str) -> str:
         return word if word.lower() in _ORDINARY else in_case_of(word, self.name(word))
 
-    def _is_free(self, made: str) -> bool:
-        words = {made.lower(), "".join(re.findall(r"[^\W_]+", made.lower()))}
-        return not any(word in self._taken or word in self._made for word in words)
+    def _is_free(self, candidate: str) -> bool:
+        words = {candidate.lower(), "".join(re.findall(r"[^\W_]+", candidate.lower()))}
+        return not any(word in self._reserved or word in self._made for word in words)
 
     def _number(self, text: str) -> int:
         return int.from_bytes(hmac.digest(self._key, text.encode(errors="surrogatepass"), sha256), "big")
 
 
-def in_case_of(original: str, made: str) -> str:
+def in_case_of(original: str, replacement: str) -> str:
     """Return a replacement in capital or small letters, if the original is."""
     if original.isupper() and len(original) > 1:
-        return made.upper()
-    return made.lower() if original.islower() else made
+        return replacement.upper()
+    return replacement.lower() if original.islower() else replacement
 
 
 def _word(number: int, syllables: int) -> str:

@@ -33,24 +33,24 @@ class Substitution:
     """Replaces originals in texts.
 
     Args:
-        made: The replacements by their originals.
+        replacements: The replacements by their originals.
         ordinary: Originals that are ordinary words in small letters, and names only with a capital letter.
     """
 
-    def __init__(self, made: dict[str, str], ordinary: set[str]) -> None:
+    def __init__(self, replacements: dict[str, str], ordinary: set[str]) -> None:
         self._entries: dict[str, _Entry] = {}
         self._words: dict[str, set[int]] = {}
         self._joined: dict[str, _Entry] = {}
         self._beginnings: set[str] = set()
-        self._unspaced = {original: to for original, to in made.items() if _UNSPACED.search(original)}
-        for original, to in made.items():
+        self._unspaced = {original: to for original, to in replacements.items() if _UNSPACED.search(original)}
+        for original, to in replacements.items():
             if original not in self._unspaced:
                 self._add(original, to, ordinary=original in ordinary)
         pattern = "|".join(map(re.escape, sorted(self._unspaced, key=len, reverse=True)))
         self._pattern = re.compile(pattern) if pattern else None
 
-    def _add(self, original: str, made: str, *, ordinary: bool) -> None:
-        for text, to in {original: made, quote(original): quote(made, safe="@")}.items():
+    def _add(self, original: str, replacement: str, *, ordinary: bool) -> None:
+        for text, to in {original: replacement, quote(original): quote(replacement, safe="@")}.items():
             words = [*_WORD.finditer(text)]
             if words:
                 key = text[words[0].start() : words[-1].end()].lower()
@@ -61,7 +61,7 @@ class Substitution:
         joined = "".join(_WORD.findall(original.lower()))
         digits = sum(map(str.isdigit, joined))
         if digits >= _SHORTEST_NUMBER or (joined.isalpha() and joined == original.lower() and not ordinary):
-            self._joined.setdefault(joined, _Entry(original, made, ordinary))
+            self._joined.setdefault(joined, _Entry(original, replacement, ordinary))
             self._beginnings.update(joined[:end] for end in range(1, len(joined) + 1))
 
     def in_value(self, value: Any) -> Any:
@@ -135,41 +135,41 @@ class Substitution:
         return best, _into(phrase, entry.made)
 
 
-def _inner(text: str, made: str) -> str:
+def _inner(text: str, replacement: str) -> str:
     """Return a replacement without what stands before and after the words of its original."""
     before = len(text) - len(text.lstrip("".join({*text} - {*"".join(_WORD.findall(text))})))
     after = len(text) - len(text.rstrip("".join({*text} - {*"".join(_WORD.findall(text))})))
-    same = made.startswith(text[:before]) and made.endswith(text[len(text) - after :])
-    return made[before : len(made) - after] if same else made
+    same = replacement.startswith(text[:before]) and replacement.endswith(text[len(text) - after :])
+    return replacement[before : len(replacement) - after] if same else replacement
 
 
-def _is_other(entry: _Entry, found: str, text: str, start: int) -> bool:
+def _is_other(entry: _Entry, phrase: str, text: str, start: int) -> bool:
     """Return whether words that are written like an original are something else."""
-    if entry.ordinary and found.islower():
+    if entry.ordinary and phrase.islower():
         return True
-    if not found.isdigit() or len(found) >= _PRICES:
+    if not phrase.isdigit() or len(phrase) >= _PRICES:
         return False
-    before, after = text[max(0, start - 2) : start], text[start + len(found) : start + len(found) + 2]
+    before, after = text[max(0, start - 2) : start], text[start + len(phrase) : start + len(phrase) + 2]
     return bool(re.search(r"[$€£¥]\s?$|\d[.,]$", before) or re.match(r"[.,]\d", after))
 
 
-def _in_form(entry: _Entry, found: str) -> str:
+def _in_form(entry: _Entry, phrase: str) -> str:
     is_name = all(map(str.isalpha, _WORD.findall(entry.original)))
-    if (found == entry.original and not is_name) or not any(map(str.isalpha, found)):
+    if (phrase == entry.original and not is_name) or not any(map(str.isalpha, phrase)):
         return entry.made
-    return in_case_of(found, entry.made)
+    return in_case_of(phrase, entry.made)
 
 
-def _into(found: str, made: str) -> str:
+def _into(phrase: str, replacement: str) -> str:
     """Return the characters of a replacement between the separators of what was found."""
-    characters = "".join(_WORD.findall(made))
-    if found.replace(" ", "").isupper():
+    characters = "".join(_WORD.findall(replacement))
+    if phrase.replace(" ", "").isupper():
         characters = characters.upper()
-    if sum(map(str.isalnum, found)) != len(characters):
-        separator = next((character for character in found if not character.isalnum()), "")
+    if sum(map(str.isalnum, phrase)) != len(characters):
+        separator = next((character for character in phrase if not character.isalnum()), "")
         return separator.join(characters) if characters.isalpha() else characters
     letters = iter(characters)
-    return "".join(next(letters) if character.isalnum() else character for character in found)
+    return "".join(next(letters) if character.isalnum() else character for character in phrase)
 
 
 def _letter(escape: re.Match[str]) -> str:

@@ -80,14 +80,14 @@ def _questions(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _fields(made: Call) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _fields(call: Call) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the plain values of a result, each with the words of its field; of a text, those of its line."""
-    content = (made.result.content if made.result else None) or ""
+    content = (call.result.content if call.result else None) or ""
     value = json_or_none(content)
     if isinstance(value, dict | list):
         yield from _leaves(value, ())
     elif isinstance(value, int | float) or (content and len(content) <= _LONGEST and "\n" not in content):
-        yield tuple(name_words(made.call.name)), value if value is not None else content.strip()
+        yield tuple(name_words(call.call.name)), value if value is not None else content.strip()
     else:
         for line in content.splitlines():
             words = tuple(word.casefold() for word in _WORDS.findall(line))
@@ -129,12 +129,12 @@ def _plain(number: str) -> str:
     return f"{integer}.{decimals}" if point and decimals else integer
 
 
-def _sum(values: Sequence[str], said: set[str]) -> str:
+def _sum(values: Sequence[str], agent_numbers: set[str]) -> str:
     """Return the sum of several numbers if the agent has said it; empty if not."""
     if not 1 < len(values) <= _MOST_ADDED or not all(_NUMBER.fullmatch(value) for value in values):
         return ""
     total = _plain(f"{sum(map(float, values)):.2f}")
-    return total if total in said else ""
+    return total if total in agent_numbers else ""
 
 
 def _has(text: str, value: str) -> bool:

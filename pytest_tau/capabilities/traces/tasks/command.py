@@ -218,7 +218,7 @@ def _target(args: argparse.Namespace) -> Path:
 
 
 def _all_made(
-    args: argparse.Namespace, project: Project, trials: Sequence[StoredTrial], own: _Own | None
+    args: argparse.Namespace, project: Project, trials: Sequence[StoredTrial], recorded: _Own | None
 ) -> Iterator[Made]:
     from ....models import InitializationData, InitialState
     from .make import Choices, make_task
@@ -236,10 +236,10 @@ def _all_made(
             domain = domains[name] = domains[name] if name in domains else project.load(name)
             attempt = make_task(simulation, domain, choices, _origin(simulation))
         else:
-            assert own is not None, "there is one for conversations without a domain"
+            assert recorded is not None, "there is one for conversations without a domain"
             data = {"conversation": conversation_of(simulation), "writes": []}
             state = InitialState(initialization_data=InitializationData(agent_data=data))
-            attempt = make_task(simulation, own.domain, choices, _origin(simulation), state)
+            attempt = make_task(simulation, recorded.domain, choices, _origin(simulation), state)
         task_count += attempt.task is not None
         yield attempt
 
@@ -287,11 +287,11 @@ def _origin(simulation: Simulation) -> dict[str, Any]:
     return {"conversation": digest(simulation.id)[:16], **origin}
 
 
-def _folded(found: Sequence[Made]) -> list[tuple[Made, int]]:
+def _folded(attempts: Sequence[Made]) -> list[tuple[Made, int]]:
     """Return what is written, each with the number of conversations that are like it."""
-    numbers = Counter(attempt.likeness for attempt in found if attempt.task is not None)
+    numbers = Counter(attempt.likeness for attempt in attempts if attempt.task is not None)
     first_attempts: dict[Any, Made] = {}
-    for attempt in found:
+    for attempt in attempts:
         if attempt.task is not None:
             first_attempts.setdefault(attempt.likeness, attempt)
     return [(attempt, numbers[likeness]) for likeness, attempt in first_attempts.items()]
@@ -314,21 +314,21 @@ def _document(task: Task, number: int) -> dict[str, Any]:
     return document
 
 
-def _show(made: Made, *, folded: bool) -> None:
-    name = shorten(made.name, _WIDTH)
-    if made.task is None:
-        result = f"refused: {made.refused}"
+def _show(attempt: Made, *, folded: bool) -> None:
+    name = shorten(attempt.name, _WIDTH)
+    if attempt.task is None:
+        result = f"refused: {attempt.refused}"
     elif folded:
         result = "the same as one before"
-    elif made.draft:
-        result = f"draft {made.task.id}: decide what should have happened"
+    elif attempt.draft:
+        result = f"draft {attempt.task.id}: decide what should have happened"
     else:
-        result = f"{made.task.id}: {', '.join(f'{check.name} {check.text}' for check in made.proof)}"
+        result = f"{attempt.task.id}: {', '.join(f'{check.name} {check.text}' for check in attempt.proof)}"
     _print(f"{name:<{_WIDTH}}  {result}")
-    for note in made.notes[:_MOST_NOTES]:
+    for note in attempt.notes[:_MOST_NOTES]:
         _print(f"{'':<{_WIDTH}}  {note}")
-    if len(made.notes) > _MOST_NOTES:
-        _print(f"{'':<{_WIDTH}}  and {len(made.notes) - _MOST_NOTES} more results that differ")
+    if len(attempt.notes) > _MOST_NOTES:
+        _print(f"{'':<{_WIDTH}}  and {len(attempt.notes) - _MOST_NOTES} more results that differ")
 
 
 def _print(text: str) -> None:

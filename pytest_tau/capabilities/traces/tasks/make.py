@@ -164,9 +164,9 @@ def _made(
     return Made(conversation.id, task, proof=proof, notes=notes, likeness=likeness)
 
 
-def _changes(made: Call, domain: Domain) -> bool:
-    succeeded = made.result is not None and not is_error(made.result)
-    return succeeded and domain.environment().mutates(made.call.name, made.call.requestor)
+def _changes(call: Call, domain: Domain) -> bool:
+    succeeded = call.result is not None and not is_error(call.result)
+    return succeeded and domain.environment().mutates(call.call.name, call.call.requestor)
 
 
 def _id_of(conversation: Simulation) -> str:

@@ -101,32 +101,32 @@ class ScriptDraft:
         else:
             self._requests[-1]["facts"][name] = value
 
-    def _keep_values(self, said: str) -> None:
+    def _keep_values(self, text: str) -> None:
         """Keep the values in a text; of several with one name, such as two orders, all that is said about them."""
         values_by_name: dict[str, list[str]] = {}
-        for name, value in self._values_in(said):
+        for name, value in self._values_in(text):
             values_by_name.setdefault(name, []).append(value)
         for name, values in values_by_name.items():
             known = self._facts.get(name, self._requests[-1]["facts"].get(name, ""))
             about = [
-                sentence for sentence in _SENTENCES.split(said) if any(_contains(sentence, value) for value in values)
+                sentence for sentence in _SENTENCES.split(text) if any(_contains(sentence, value) for value in values)
             ]
             if not all(_contains(known, value) for value in values):
                 self._know(name, values[0] if len(values) == 1 else _ended(" ".join(about)))
 
-    def _asks_for_more(self, said: str, parsed: ParsedText) -> bool:
+    def _asks_for_more(self, text: str, parsed: ParsedText) -> bool:
         """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
         waited = parsed.any("closes") or not (parsed.is_open or parsed.any(*_NOT_FINISHED))
-        if not waited or parsed.any("refuses", "confirms") or YES.match(said) or NO.match(said):
+        if not waited or parsed.any("refuses", "confirms") or YES.match(text) or NO.match(text):
             return False
-        values = [re.escape(value) for _, value in self._values_in(said)]
-        gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", said, re.IGNORECASE) for value in values)
-        return not gives and not any(request["say"] in said for request in self._requests)
+        values = [re.escape(value) for _, value in self._values_in(text)]
+        gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", text, re.IGNORECASE) for value in values)
+        return not gives and not any(request["say"] in text for request in self._requests)
 
-    def _values_in(self, said: str) -> list[tuple[str, str]]:
-        return [(name, value) for value, name in self._arguments.items() if _contains(said, value)]
+    def _values_in(self, text: str) -> list[tuple[str, str]]:
+        return [(name, value) for value, name in self._arguments.items() if _contains(text, value)]
 
-    def _keep_facts(self, said: str, parsed: ParsedText) -> None:
+    def _keep_facts(self, text: str, parsed: ParsedText) -> None:
         names = (*FACTS, *dict.fromkeys(name for _, name in self._spoken), *self._arguments.values())
         asked_names = [
             name
@@ -134,9 +134,9 @@ class ScriptDraft:
             if "asks" in sentence
             for name in facts_in(sentence.asked or sentence.words, names, self._spoken)
         ]
-        sentences = _SENTENCES.split(said)
+        sentences = _SENTENCES.split(text)
         if len({*asked_names}) == 1 and not any(pattern.match(sentences[0]) for pattern in (YES, NO, _UNKNOWN)):
-            sentences = [said]  # all of it is about the one thing
+            sentences = [text]  # all of it is about the one thing
         for sentence in sentences:
             if _UNKNOWN.search(sentence) or YES.match(sentence) or NO.match(sentence):
                 continue
@@ -154,10 +154,10 @@ class ScriptDraft:
         if not plain or name not in facts or facts[name] in sentence:
             facts[name] = value
 
-    def remember(self, made: Call, said: str) -> None:
+    def remember(self, call: Call, said_before: str) -> None:
         """Let the person know in a request what it has said in one before, if a call of this request needs it."""
-        request, needed = self._request_at(made.message_idx), made.call.arguments
-        for name, value in self._values_in(said):
+        request, needed = self._request_at(call.message_idx), call.call.arguments
+        for name, value in self._values_in(said_before):
             if request and name not in self._facts and needed.get(name) == value:
                 request["facts"].setdefault(name, value)
 

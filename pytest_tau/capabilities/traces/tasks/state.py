@@ -278,9 +278,9 @@ def is_key(value: Any) -> bool:
     return isinstance(value, str) and sum(map(str.isdigit, value)) > 2
 
 
-def text_of(each: Call) -> str:
+def text_of(call: Call) -> str:
     """Return the arguments and the result of a call as one text."""
-    return f"{json.dumps(each.call.arguments, ensure_ascii=False)} {each.result.content if each.result else ''}"
+    return f"{json.dumps(call.call.arguments, ensure_ascii=False)} {call.result.content if call.result else ''}"
 
 
 # Records that were read
@@ -307,10 +307,10 @@ def _with_records(domain: Domain, calls: Sequence[Call], start: _Candidate) -> _
     return best
 
 
-def _explained(made: _Candidate, best: _Candidate) -> bool:
+def _explained(candidate: _Candidate, best: _Candidate) -> bool:
     """Return whether a candidate has no new difference, and has fewer or gets at least further into one of them."""
     before = {difference.number: difference.text for difference in best.differences}
-    after = {difference.number: difference.text for difference in made.differences}
+    after = {difference.number: difference.text for difference in candidate.differences}
     return after.keys() <= before.keys() and after != before
 
 

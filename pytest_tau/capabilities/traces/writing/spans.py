@@ -127,12 +127,12 @@ class _Trace:
         self,
         key: str,
         parent: str,
-        named: tuple[str, str],
+        operation_and_name: tuple[str, str],
         times: tuple[int, int],
         attributes: Mapping[str, Any],
         error: str = "",
     ) -> Span:
-        (operation, name), (start, end) = named, times
+        (operation, name), (start, end) = operation_and_name, times
         known = {
             "gen_ai.operation.name": operation,
             **self._session,

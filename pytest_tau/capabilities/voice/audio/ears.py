@@ -97,10 +97,10 @@ class Ears:
         write_wav(file, [np.clip(np.round(channel * 32767), -32768, 32767) for channel in channels], RATE)
 
 
-def _split(whole: S, number: int) -> list[S]:
+def _split(content: S, number: int) -> list[S]:
     """Return so many parts of a text or of bytes, of the same length but for one."""
-    cuts = [-(-at * len(whole) // number) for at in range(number + 1)]
-    return [whole[start:end] for start, end in itertools.pairwise(cuts)]
+    cuts = [-(-at * len(content) // number) for at in range(number + 1)]
+    return [content[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 def _lane(parts: Sequence[_Arrived], size: int, step: float, ends: dict[int, int]) -> Sound:

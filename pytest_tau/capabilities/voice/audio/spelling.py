@@ -40,8 +40,8 @@ def spoken_form(text: str) -> str:
     return _SPELLED.sub(lambda match: _spelled(match.group()), _AMOUNT.sub(_amount, text))
 
 
-def _amount(found: re.Match[str]) -> str:
-    dollars, cents = found.group(1).replace(",", ""), int(found.group(2) or 0)
+def _amount(match: re.Match[str]) -> str:
+    dollars, cents = match.group(1).replace(",", ""), int(match.group(2) or 0)
     return f"{dollars} dollars" + (f" and {cents} cents" if cents else "")
 
 
@@ -69,11 +69,11 @@ def written_form(text: str) -> str:
     return _ADDRESS.sub(_address, text)
 
 
-def _code(found: re.Match[str]) -> str:
-    units = _SINGLE.findall(found.group())
+def _code(match: re.Match[str]) -> str:
+    units = _SINGLE.findall(match.group())
     return "".join(_DIGITS.get(unit.lower(), unit.upper()) for unit in units)
 
 
-def _address(found: re.Match[str]) -> str:
-    local = re.sub(r" dot |\. ?", ".", found.group(1), flags=re.IGNORECASE)
-    return re.sub(r"[, ]", "", f"{local}@{found.group(2)}.{found.group(3)}").lower()
+def _address(match: re.Match[str]) -> str:
+    local = re.sub(r" dot |\. ?", ".", match.group(1), flags=re.IGNORECASE)
+    return re.sub(r"[, ]", "", f"{local}@{match.group(2)}.{match.group(3)}").lower()

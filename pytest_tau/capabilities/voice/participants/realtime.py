@@ -177,7 +177,7 @@ class RealtimeAgent:
     async def _send(self, kind: str, **fields: Any) -> None:
         await self._socket.send_json({"type": kind, **fields})
 
-    async def _receive(self, wanted: str | None = None) -> Mapping[str, Any]:
+    async def _receive(self, expected_type: str | None = None) -> Mapping[str, Any]:
         """Return the next event; with a type, the next one of that type."""
         while True:
             received = await self._socket.receive()
@@ -191,7 +191,7 @@ class RealtimeAgent:
             if kind == "error":
                 problem = shorten(str((event.get("error") or {}).get("message") or "unknown"), 300)
                 raise ParticipantError(f"the server's error: {problem}", side="agent")
-            if kind is not None and wanted in (None, kind):
+            if kind is not None and expected_type in (None, kind):
                 return event  # type: ignore[no-any-return]
 
 

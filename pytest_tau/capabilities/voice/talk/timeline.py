@@ -136,17 +136,17 @@ class _Light(NamedTuple):
         return bool(self.user_chunk and self.user_chunk.contains_speech)
 
 
-def _chunks(each: Utterance) -> list[Chunk]:
+def _chunks(utterance: Utterance) -> list[Chunk]:
     """Return the chunks of an utterance without its text; those after the first are one."""
-    actions = (each.action, "keep_talking") if each.action else (None, None)
+    actions = (utterance.action, "keep_talking") if utterance.action else (None, None)
     first, rest = (
         Chunk(
             turn_taking_action=TurnTakingAction(action=action) if action else None,
-            speech_effects=SpeechEffects(speech_insert=each.tic) if each.tic else None,
+            speech_effects=SpeechEffects(speech_insert=utterance.tic) if utterance.tic else None,
         )
         for action in actions
     )
-    return [first, *[rest] * (each.end - each.start - 1)]
+    return [first, *[rest] * (utterance.end - utterance.start - 1)]
 
 
 def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
