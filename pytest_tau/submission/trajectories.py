@@ -141,4 +141,4 @@ def files_in(folder: Path) -> list[Path]:
         return [folder / RESULTS_INDEX]
     folders = [index.parent for index in folder.glob(f"*/{RESULTS_INDEX}")]
     files = [*folder.rglob("*.json"), *folder.rglob("*.json.gz")]
-    return sorted([*folders, *(file for file in files if not any(folder in file.parents for folder in folders))])
+    return sorted([*folders, *(file for file in files if not any(parent in file.parents for parent in folders))])
