@@ -32,7 +32,7 @@ _COLOURS = {
 }
 
 
-def write_page(file: Path, found: Sequence[Coverage]) -> None:
+def write_page(file: Path, coverages: Sequence[Coverage]) -> None:
     """Write the page of what is touched of domains.
 
     Raises:
@@ -40,7 +40,7 @@ def write_page(file: Path, found: Sequence[Coverage]) -> None:
     """
     page_style = files(__package__) / "page.css"
     style = (files("pytest_tau.reports.html") / "page/page.css").read_text("utf-8") + page_style.read_text("utf-8")
-    title = _text(f"coverage of {', '.join(coverage.domain for coverage in found)}")
+    title = _text(f"coverage of {', '.join(coverage.domain for coverage in coverages)}")
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
@@ -49,7 +49,7 @@ def write_page(file: Path, found: Sequence[Coverage]) -> None:
         f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
         '</head>\n<body class="coverage">',
         '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> coverage</p></header>\n<main>',
-        *(part for coverage in found for part in _domain(coverage)),
+        *(part for coverage in coverages for part in _domain(coverage)),
         "</main>\n</body>\n</html>\n",
     ]
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,23 +60,23 @@ def _text(value: Any) -> str:
     return html.escape(visible(str(value)))
 
 
-def _domain(each: Coverage) -> Iterator[str]:
-    yield f'<h1>{_text(each.domain)}</h1>\n<p class="note">{_text(each.of)}</p>'
-    rows = "".join(map(_row, each.rows))
+def _domain(coverage: Coverage) -> Iterator[str]:
+    yield f'<h1>{_text(coverage.domain)}</h1>\n<p class="note">{_text(coverage.of)}</p>'
+    rows = "".join(map(_row, coverage.rows))
     yield f'<table class="shares"><tbody>{rows}</tbody></table>'
-    if each.files:
-        shares = ", ".join(f"<code>{_text(name)}</code> {share:.0f} %" for name, share in each.files.items())
+    if coverage.files:
+        shares = ", ".join(f"<code>{_text(name)}</code> {share:.0f} %" for name, share in coverage.files.items())
         yield f'<p class="note">Statements and branches of the tools\' files: {shares}</p>'
-    yield from (f'<p class="card">{_text(note)}</p>' for note in each.notes)
-    if each.sentences:
+    yield from (f'<p class="card">{_text(note)}</p>' for note in coverage.notes)
+    if coverage.sentences:
         yield "<h2>Policy</h2>"
-        meanings = ((name, _text(texts[each.of_runs])) for name, texts in _COLOURS.items())
+        meanings = ((name, _text(texts[coverage.of_runs])) for name, texts in _COLOURS.items())
         yield '<p class="key">'
         yield from (f'<mark class="{name}">{text}</mark>' for name, text in meanings)
         yield "</p>"
-        yield f'<pre class="policy">{_coloured(each)}</pre>'
+        yield f'<pre class="policy">{_coloured(coverage)}</pre>'
     yield "<h2>Nothing touches</h2>"
-    yield from (_missing(row) for row in each.rows if row.missing)
+    yield from (_missing(row) for row in coverage.rows if row.missing)
 
 
 def _row(row: Row) -> str:
@@ -96,33 +96,33 @@ def _missing(row: Row) -> str:
     return f'<details class="card" open><summary>{summary}</summary>\n<ul>{items}</ul>\n</details>'
 
 
-def _coloured(each: Coverage) -> str:
+def _coloured(coverage: Coverage) -> str:
     """Return the text of the policy, each sentence in its colour, with what is tied to it as its title."""
     parts, place = [], 0
-    for sentence in each.sentences:
-        parts.append(_text(each.policy[place : sentence.start]))
-        ties = ", ".join(_tie(tie, each) for tie in sentence.ties) or "nothing is tied to it"
-        parts.append(f'<mark class="{_colour(sentence, each)}" title="{_text(ties)}">{_text(sentence.text)}</mark>')
+    for sentence in coverage.sentences:
+        parts.append(_text(coverage.policy[place : sentence.start]))
+        ties = ", ".join(_tie(tie, coverage) for tie in sentence.ties) or "nothing is tied to it"
+        parts.append(f'<mark class="{_colour(sentence, coverage)}" title="{_text(ties)}">{_text(sentence.text)}</mark>')
         place = sentence.end
-    return "".join([*parts, _text(each.policy[place:])])
+    return "".join([*parts, _text(coverage.policy[place:])])
 
 
-def _tie(tie: Tie, each: Coverage) -> str:
-    noticed = _outcome(tie, each) if tie.kind == "value" else None
-    shown = "" if noticed is None else ": noticed" if noticed else ": no task notices it"
-    return f"{tie.kind} {tie.name}{shown}"
+def _tie(tie: Tie, coverage: Coverage) -> str:
+    noticed = _outcome(tie, coverage) if tie.kind == "value" else None
+    outcome = "" if noticed is None else ": noticed" if noticed else ": no task notices it"
+    return f"{tie.kind} {tie.name}{outcome}"
 
 
-def _colour(sentence: Sentence, each: Coverage) -> str:
+def _colour(sentence: Sentence, coverage: Coverage) -> str:
     """Return the class of a sentence: the best that is known of what is tied to it."""
-    outcomes = {_outcome(tie, each) for tie in sentence.ties}
+    outcomes = {_outcome(tie, coverage) for tie in sentence.ties}
     if True in outcomes:
         return "checked"
     return "idle" if False in outcomes else "stated" if outcomes else "bare"
 
 
-def _outcome(tie: Tie, each: Coverage) -> bool | None:
+def _outcome(tie: Tie, coverage: Coverage) -> bool | None:
     """Return whether a task breaks a rule, or notices the change of a value or a mutant; None if that is not known."""
     if tie.kind == "rule":
-        return tie.name in each.broken
-    return each.noticed.get(tie.name) if tie.kind == "value" else tie.name == "killed"
+        return tie.name in coverage.broken
+    return coverage.noticed.get(tie.name) if tie.kind == "value" else tie.name == "killed"

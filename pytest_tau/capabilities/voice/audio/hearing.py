@@ -52,10 +52,10 @@ def entities_of(text: str) -> list[Entity]:
     return entities
 
 
-def survivors(said: str, heard: str) -> Iterator[tuple[Entity, bool]]:
+def survivors(spoken_text: str, heard: str) -> Iterator[tuple[Entity, bool]]:
     """Yield what had to arrive of a text, each with whether it did. Signs and upper case play no part."""
     words = [_plain(word) for word in _BETWEEN.split(heard)]
-    for entity in entities_of(said):
+    for entity in entities_of(spoken_text):
         entity_words = [_plain(word) for word in entity.text.split()]
         places = range(len(words) - len(entity_words) + 1)
         yield entity, any(words[at : at + len(entity_words)] == entity_words for at in places)
@@ -151,11 +151,11 @@ def check_installed() -> None:
         raise ConfigurationError(f"speech with sound needs {missing[0]}: {install_extra('voice-audio')}")
 
 
-def speech_of(said: str, models: SoundModels, cache: Path | None) -> tuple[Sound, int]:
+def speech_of(text: str, models: SoundModels, cache: Path | None) -> tuple[Sound, int]:
     """Return the speech for words, and its samples a second."""
     import numpy as np
 
-    key = digest(json.dumps([_VERSION, models.identity[0], said]))
+    key = digest(json.dumps([_VERSION, models.identity[0], text]))
     file = cache / f"said-{key}.wav" if cache is not None else None
     if file is not None and file.is_file():
         with wave.open(str(file), "rb") as stored:
@@ -163,7 +163,7 @@ def speech_of(said: str, models: SoundModels, cache: Path | None) -> tuple[Sound
             return samples / 32768.0, stored.getframerate()
     with _LOCK:
         voice, settings = _voice(models.voice)
-        parts = [chunk.audio_int16_array for chunk in voice.synthesize(said, syn_config=settings)]
+        parts = [chunk.audio_int16_array for chunk in voice.synthesize(text, syn_config=settings)]
     samples = np.concatenate(parts) if parts else np.zeros(_HEARD_RATE // 10, dtype=np.int16)
     rate = int(voice.config.sample_rate)
     if file is not None:
