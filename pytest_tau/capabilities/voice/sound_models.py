@@ -39,7 +39,7 @@ class SoundModels(NamedTuple):
 
     @property
     def identity(self) -> list[object]:
-        """Return what tells these models from others: the names and sizes of the files."""
+        """Return what distinguishes these models from others: the names and sizes of the files."""
         return [[file.name, file.stat().st_size] for file in (self.voice, self._recogniser_file)]
 
     @property
