@@ -32,6 +32,7 @@ from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
 from pytest_tau.plugin.options import COMMON, INI_KEYS, MARKER, option_groups
+from pytest_tau.plugin.options_table import OPTIONS_OF_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -280,15 +281,17 @@ def options_chapter() -> str:
     for title, options in option_groups(bundled()).items():
         if title == COMMON:
             continue  # they have a page that is written by hand
-        rows += [f"## {title}", "", "| option | |", "|---|---|"]
-        for each in options:
-            value = f"[={each.metavar}]" if each.bare else f" {each.metavar}" if each.metavar else ""
-            rows.append(f"| `--tau-{each.name}{value}` | {cell(each.full_help)} |")
-        rows.append("")
-    rows += ["## further ini keys", "", "| ini key | |", "|---|---|"]
-    rows += [f"| `{name}` | {cell(text)} |" for name, text in INI_KEYS.items()]
+        if title in OPTIONS_OF_GROUPS:
+            rows += ["", f"## {title}", ""]
+        elif "## capabilities" not in rows:
+            rows += ["", "## capabilities", ""]
+        for option in options:
+            value = f"[={option.metavar}]" if option.bare else f" {option.metavar}" if option.metavar else ""
+            rows.append(f"- `--tau-{option.name}{value}`: {cell(option.full_help)}")
+    rows += ["", "## further ini keys", ""]
+    rows += [f"- `{name}`: {cell(text)}" for name, text in INI_KEYS.items()]
     intro = "The options other than [the fifteen that are enough for most runs](../options.md), and their ini keys."
-    return f"{intro}\n\n" + "\n".join(rows) + "\n"
+    return f"{intro}\n" + "\n".join(rows) + "\n"
 
 
 def blame_chapter() -> str:

@@ -141,11 +141,11 @@ def test_the_fixtures_are_listed() -> None:
 
 
 def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:
-    listed = re.findall(r"^\| `(--tau-[\w-]+)", CHAPTERS["Options and ini keys"], re.MULTILINE)
+    listed = re.findall(r"^- `(--tau-[\w-]+)", CHAPTERS["Options and ini keys"], re.MULTILINE)
     given = {action for action in vars(pytestconfig.option) if action.startswith("tau_")}
     of_another_page = {option.dest for option in option_groups(bundled())[COMMON]}
     assert {option[2:].replace("-", "_") for option in listed} == given - of_another_page
-    keys = re.findall(r"^\| `(tau_\w+)`", CHAPTERS["Options and ini keys"], re.MULTILINE)
+    keys = re.findall(r"^- `(tau_\w+)`", CHAPTERS["Options and ini keys"], re.MULTILINE)
     assert [pytestconfig.getini(key) is not None for key in keys] == [True] * len(keys)
 
 

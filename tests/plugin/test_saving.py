@@ -95,7 +95,7 @@ def test_own_test(pytester: pytest.Pytester, check) -> None:
     (block,) = (text for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "at_least" in text)
     (pytester.path / "test_bags.py").write_text(block, encoding="utf-8")
     (shown,) = commands("Gates of single tests")
-    assert len(shown.lines) == 3
+    assert len(shown.lines) == 2
     check(shown)
 
 
