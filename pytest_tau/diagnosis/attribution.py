@@ -295,7 +295,7 @@ RULES = (
     ),
     Rule(
         "user",
-        "the agent did not find the user, who never said an e-mail address of its scenario",
+        "the agent did not find the user, who never said an e-mail address or the id of its scenario",
         user_evidence.withheld,
     ),
     Rule(

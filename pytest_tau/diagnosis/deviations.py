@@ -55,6 +55,11 @@ class Deviation(NamedTuple):
         return call.name if call is not None else ""
 
     @property
+    def record(self) -> str | None:
+        """The first argument of the reference's write, which says what it is done to; None if there is none."""
+        return next(iter(self.wanted.arguments), None) if self.wanted is not None else None
+
+    @property
     def text(self) -> str:
         """The deviation in words."""
         if self.made is None or self.wanted is None:

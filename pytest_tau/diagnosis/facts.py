@@ -129,10 +129,11 @@ class Facts:
 
     def failed_before(self, deviation: Deviation) -> Call | None:
         """Return the agent's first write on the same record that its tool had refused before a call."""
-        made = deviation.made
+        made, name = deviation.made, deviation.record
         if made is None:
             return None
-        records = {value for value in _texts_of(made.call.arguments) if value in self.evidence.records}
+        own = {name: made.call.arguments[name]} if name in made.call.arguments else made.call.arguments
+        records = {value for value in _texts_of(own) if value in self.evidence.records}
         for call in self.calls:
             refused = call.message_idx < made.message_idx and call.result is not None and call.result.error
             if refused and call.call.name in self.mutating and records & set(_texts_of(call.call.arguments)):

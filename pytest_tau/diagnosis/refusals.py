@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"[a-z]+")
 #: That something was not found, or is not there, refuses nothing.
 _NOT_FOUND = re.compile(
-    r"\b(?:find|locate|found|only have|(?:do not|don't) (?:have|see|match)|there (?:are|is) no|none of)\b",
+    r"\b(?:find|locate|found|only have|(?:do not|don't) (?:have|see|match)|there (?:are|is) (?:\w+ )?no|none of)\b",
     re.IGNORECASE,
 )
+#: What stands before a thing that is spoken of, and not things of a kind.
+_THIS = r"\b(?:your|the|this|that|these|those|its?|any|such)\b"
 #: The reason of a wish, not what is wished.
 _NO_ACT = re.compile(r"\bchanges? (?:of|in) (?:the |my |your )?plans?\b")
 
@@ -47,7 +49,9 @@ def is_refused_in(facts: Facts, sentence: str, deviation: Deviation) -> bool:
     if facts.names_other_record(sentence, deviation):
         return False
     act = has_act(facts, sentence, deviation.tool)
-    return facts.is_about(sentence, deviation) if act is None else act
+    if act is not None:
+        return act
+    return facts.is_about(sentence, deviation) and re.search(_THIS, sentence, re.IGNORECASE) is not None
 
 
 def may_be_refused(facts: Facts, deviation: Deviation) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..language.agreement import agrees_at_once, asks_to_proceed
 from ..language.claims import claims_in
+from ..language.mentions import mentions_any
 from ..language.message import sentences
 from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
 from ..language.wishes import withdraws, without_unwanted
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
-    ids = {str(value) for slot in deviation.slots for value in slot.wanted if str(value) in facts.evidence.records}
+    ids = {str(value) for slot in deviation.slots if slot.name == deviation.record for value in slot.wanted}
     last = facts.evidence.texts("assistant")[-1:]
     if last and has_act(facts, last[0][1], deviation.tool) and wants_answer(last[0][1]) and not closes(last[0][1]):
         return None  # it offered the right one at last
@@ -75,17 +76,25 @@ def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
         agreed = evidence.agreement(number + 1)
         if agreed is None or agreed[1] != number or not _agrees(text) or facts.names_others(text, deviation):
             continue
-        if not facts.names(evidence.text(agreed[0]), deviation):
+        proposal = evidence.text(agreed[0])
+        if not facts.names(proposal, deviation) or _is_of_other_record(facts, proposal, deviation):
             continue
         following = evidence.texts("assistant", after=number)
         done = [call for call in facts.calls if call.message_idx > number and call.call.name in facts.mutating]
         meant = following and any(call.message_idx <= following[0][0] for call in done)
-        if following and not meant and asks_to_proceed(evidence.text(agreed[0])) and not announced_in(following[0][1]):
+        if following and not meant and asks_to_proceed(proposal) and not announced_in(following[0][1]):
             reason = "it did not make a call that the user had agreed to"
             transfer = facts.transfer
             at = following[0][0] if transfer is None else transfer.message_idx
             return Attribution("agent", reason, at, quoted(text))
     return None
+
+
+def _is_of_other_record(facts: Facts, proposal: str, deviation: Deviation) -> bool:
+    """Return whether a proposal does not name what the missing call is done to, which a tool has shown."""
+    record = [value for slot in deviation.slots if slot.name == deviation.record for value in slot.wanted]
+    known = [value for value in record if str(value) in facts.evidence.records]
+    return bool(known) and facts.names_other_record(proposal, deviation) and not mentions_any(proposal, known)
 
 
 def _agrees(text: str) -> bool:

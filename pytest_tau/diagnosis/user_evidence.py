@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..language.agreement import is_yes
 from ..language.forms import forms_of, is_same
-from ..language.mentions import addresses_in, mentions, mentions_any, short_names
+from ..language.mentions import addresses_in, mentions_any, short_names, user_ids_in
 from ..language.message import sentences
-from ..language.turns import recommends, waits_for_yes, wants_answer
+from ..language.turns import asks_for_user_id, recommends, waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
 from ..models import Attribution, strings_in
 from .deviations import leaves
@@ -225,8 +225,8 @@ def _could_say(facts: Facts) -> bool:
 def asked_too_late(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for what the reference has only after the agent's call."""
     made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user or len(deviation.slots) >= _SEVERAL:
-        return None  # what differs in several arguments is something else, and may follow as the next request
+    if made is None or deviation.by_user or any(slot.name == deviation.record for slot in deviation.slots):
+        return None  # what is done to another record may follow as the next request
     for slot in deviation.slots:
         heard = all(evidence.is_heard(value, made.message_idx) for value in slot.got)
         for value in slot.wanted if heard else ():
@@ -303,22 +303,26 @@ def never_looked_up(facts: Facts) -> list[str]:
     used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
     said = [text for _, text in facts.evidence.texts("user")]
     given = addresses_in(facts.evidence.scenario)
-    return [each for each in given if each not in used and any(mentions(text, each) for text in said)]
+    return [each for each in given if each not in used and any(mentions_any(text, [each]) for text in said)]
 
 
 def withheld(facts: Facts) -> Attribution | None:
-    """Apply if the agent never found who the user is, and the user has not said an address that its scenario gives."""
+    """Apply if the agent never found who the user is, who has not said an address or an id that its scenario gives."""
     evidence = facts.evidence
-    looked = [call for call in facts.calls if call.result is not None and call != facts.transfer]
-    found = any(not call.result.error for call in looked if call.result is not None)
-    unsaid = [
-        detail
-        for detail in addresses_in(evidence.scenario)
-        if not any(mentions(text, detail) for _, text in evidence.texts("user"))
-    ]
-    if found or not looked or not unsaid or never_looked_up(facts):
+    unsaid = [detail for detail in _sought(facts) if not _is_said_by(evidence, "user", detail)]
+    if not unsaid or never_looked_up(facts):
         return None
     last = evidence.texts("user")
     return Attribution(
         "user", "it did not say what its scenario gives it to be found by", last[-1][0] if last else None, unsaid[0]
     )
+
+
+def _sought(facts: Facts) -> list[str]:
+    """Return what the scenario gives to an agent that looked for the user in vain, or that asked for its id."""
+    evidence = facts.evidence
+    looked = [call for call in facts.calls if call.result is not None and call != facts.transfer]
+    if looked and all(call.result is None or call.result.error for call in looked):
+        return addresses_in(evidence.scenario)
+    asked = any(asks_for_user_id(text) for _, text in evidence.texts("assistant"))
+    return user_ids_in(evidence.scenario) if asked and not evidence.records else []

@@ -15,6 +15,7 @@ _WANTS_ANSWER: Final = re.compile(
 _OF_AGENT: Final = re.compile(
     r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
 )
+_USER_ID: Final = re.compile(r"\b(?:user|customer|member|account)(?:'s)? ?(?:id|number)\b", re.IGNORECASE)
 #: What an agent says of the one of several things that it takes for the right one.
 _RECOMMENDS: Final = re.compile(
     r"\b(?:cheapest|least expensive|most expensive|(?:lowest|highest|best)[- ]?\w*|closest|recommend\w*|suggest\w*)\b",
@@ -64,6 +65,11 @@ def waits_for_yes(text: str) -> bool:
 def speaks_as_agent(text: str) -> bool:
     """Return whether a text says what only an agent says: "How can I help?"."""
     return bool(_OF_AGENT.search(text))
+
+
+def asks_for_user_id(text: str) -> bool:
+    """Return whether a text of the agent asks by which id the user is known."""
+    return bool(_USER_ID.search(text)) and wants_answer(text)
 
 
 def recommends(text: str) -> bool:

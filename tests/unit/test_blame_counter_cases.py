@@ -9,6 +9,7 @@ import pytest
 
 from pytest_tau.diagnosis import agent_rules, undone_rules, user_evidence
 from pytest_tau.diagnosis.deviations import Deviation
+from pytest_tau.diagnosis.refusals import refusal
 
 from .test_blame_on_proof import PRICE, STOP, made, scenario
 from .test_blame_rules import HELLO, about, shown
@@ -243,3 +244,51 @@ def test_a_sibling_that_was_refused_is_not_forgotten(domain: Domain, said: str, 
     facts = about(domain, wanted, HELLO, *talk, STOP)
     missing = [deviation for deviation in facts.deviations if deviation.made is None]
     assert shown(agent_rules.forgot_sibling(facts, missing[0])) == expected
+
+
+SHARED = "card_7"
+TRIED_OTHER = made(call("rename", item_id="s2", name=SHARED), "Error: not enough", error=True)
+TRIED = made(call("rename", item_id="s1", name=SHARED), "Error: not enough", error=True)
+SEATS = made(call("look", item_id="s"), json.dumps([{"seat_id": "s1"}, {"seat_id": "s2"}, {"card_id": SHARED}]))
+
+
+@pytest.mark.parametrize(("tried", "expected"), [(TRIED, ("agent", 3)), (TRIED_OTHER, None)])
+def test_a_call_for_another_record_with_one_card_is_another_one(
+    domain: Domain, tried: list[Any], expected: Any
+) -> None:
+    """Neither given up for the one, nor failed before the other."""
+    wanted = scenario("x", action("sit", seat_id="s1", who=SHARED))
+    given_up = about(domain, wanted, HELLO, *SEATS, *tried, STOP)
+    assert shown(undone_rules.withdrew(given_up, given_up.deviations[0])) == expected
+    done = made(call("sit", seat_id="s1", who="voucher"))
+    repeated = about(domain, wanted, HELLO, *SEATS, *tried, *done, STOP)
+    assert shown(agent_rules.failed_first(repeated, repeated.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Shall I proceed to take s1 with card_7?", ("agent", 5)),
+        # The user has agreed to something else.
+        ("Shall I proceed to take s2 with card_7?", None),
+    ],
+)
+def test_what_was_agreed_to_for_another_record(domain: Domain, asked: str, expected: Any) -> None:
+    wanted = scenario("x", action("sit", seat_id="s1", who=SHARED))
+    facts = about(domain, wanted, HELLO, *SEATS, agent(asked), user("Yes, go ahead."), agent("Anything else?"), STOP)
+    assert shown(undone_rules.not_done(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("I cannot offer your lamp as a tag.", "I cannot offer your lamp as a tag."),
+        # Things of a kind are not the one that is required, and what is not there is not refused.
+        ("We do not offer waitlists for tags.", None),
+        ("I see that there are still no tags on your lamp.", None),
+    ],
+)
+def test_what_is_refused_is_the_thing_that_is_spoken_of(domain: Domain, said: str, expected: Any) -> None:
+    facts = about(domain, scenario("x", action("tag", item_id="lamp", tag="Ada")), HELLO, *LAMP, agent(said), STOP)
+    found = refusal(facts, facts.deviations[0])
+    assert (None if found is None else found[1]) == expected

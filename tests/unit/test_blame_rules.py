@@ -10,6 +10,8 @@ from pytest_tau.diagnosis import agent_rules, user_evidence
 from pytest_tau.diagnosis.deviations import Deviation
 from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.diagnosis.facts import Facts
+from pytest_tau.language.mentions import user_ids_in
+from pytest_tau.language.turns import asks_for_user_id
 
 from .test_blame_on_proof import PRICE, STOP, made, scenario
 from .test_diagnosis_attribution import graded
@@ -53,6 +55,50 @@ NOT_FOUND = made(call("look", item_id="ada"), "Error: not found", error=True)
 def test_withheld(domain: Domain, talk: list[Any], expected: Any) -> None:
     facts = about(domain, scenario(ADDRESS, PRICE), HELLO, *talk)
     assert shown(user_evidence.withheld(facts)) == expected
+
+
+ASKS = "Could you give me your user ID?"
+
+
+@pytest.mark.parametrize(
+    ("text", "talk", "expected"),
+    [
+        ("Your user id is ada_byron_12.", [user("Price it."), agent(ASKS), user("No, I have none.")], ("user", 3)),
+        # It has said it, its scenario has none, nobody asked, or the agent has found it otherwise.
+        ("Your user id is ada_byron_12.", [user("Price it."), agent(ASKS), user("It is ada_byron_12.")], None),
+        ("You are Ada Byron.", [user("Price it."), agent(ASKS), user("No, I have none.")], None),
+        ("Your user id is ada_byron_12.", [user("Price it."), agent("For whom?"), user("For me.")], None),
+        ("Your user id is ada_byron_12.", [user("Price it."), agent(ASKS), user("I have lost it."), *LOOK], None),
+    ],
+)
+def test_an_id_that_the_user_keeps_to_itself(domain: Domain, text: str, talk: list[Any], expected: Any) -> None:
+    facts = about(domain, scenario(text, PRICE), HELLO, *talk, agent("Bye."))
+    assert shown(user_evidence.withheld(facts)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Your user id is ada_byron_12 and you want a refund.", ["ada_byron_12"]),
+        ("You are ada_byron_12, in a hurry.", ["ada_byron_12"]),
+        ("You are Ada, and your order is o_12.", []),
+    ],
+)
+def test_the_id_by_which_a_user_is_known(text: str, found: list[str]) -> None:
+    assert user_ids_in(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        (ASKS, True),
+        ("Please share your account number with me.", True),
+        ("I see your user ID, thank you.", False),
+        ("Could you give me your order number?", False),
+    ],
+)
+def test_an_agent_that_asks_for_the_id_of_the_user(text: str, is_asked: bool) -> None:
+    assert asks_for_user_id(text) is is_asked
 
 
 REMOVED = made(call("remove", item_id="o-77"))
