@@ -13,13 +13,13 @@ import pytest
 
 import pytest_tau
 from pytest_tau import SimulationSettings
-from pytest_tau.capabilities.voice import VoiceSettings, capability
+from pytest_tau.capabilities.voice import VoiceSettings, capability, sound_models
 from pytest_tau.capabilities.voice.audio import hear, hearing
 from pytest_tau.capabilities.voice.audio.ears import Ears
 from pytest_tau.capabilities.voice.audio.hearing import entities_of, survivors
 from pytest_tau.capabilities.voice.audio.spelling import spoken_form, written_form
 from pytest_tau.capabilities.voice.facts import entities_heard
-from pytest_tau.capabilities.voice.sound_models import SoundModels, sound_models
+from pytest_tau.capabilities.voice.sound_models import SoundModels
 from pytest_tau.capabilities.voice.talk.stages import check_settings
 from pytest_tau.capabilities.voice.talk.timeline import Timeline, Utterance
 from pytest_tau.capability.views import RunView

@@ -54,6 +54,20 @@ COMPLEXITIES = (
 )
 
 
+def sound_models(value: str) -> str:
+    """Return the value of ``--tau-voice-sound`` as it is, if it has two paths.
+
+    Raises:
+        ValueError: It has not.
+    """
+    paths = [path.strip() for path in value.split(",")]
+    if len(paths) != 2 or not all(paths):
+        raise ValueError(
+            f"expected VOICE.onnx,RECOGNISER: the file of a voice and the folder of a model, got {value!r}"
+        )
+    return value
+
+
 @declared(frozen=True)
 class VoiceSettings:
     """The settings.

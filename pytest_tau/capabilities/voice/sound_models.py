@@ -51,19 +51,5 @@ class SoundModels(NamedTuple):
         return self.recogniser / "model.bin"
 
 
-def sound_models(value: str) -> str:
-    """Return the value of the option as it is, if it has two paths.
-
-    Raises:
-        ValueError: It has not.
-    """
-    paths = [path.strip() for path in value.split(",")]
-    if len(paths) != 2 or not all(paths):
-        raise ValueError(
-            f"expected VOICE.onnx,RECOGNISER: the file of a voice and the folder of a model, got {value!r}"
-        )
-    return value
-
-
 def _missing(problem: str) -> ConfigurationError:
     return ConfigurationError(f"--tau-voice-sound: expected {problem}; the docs (voice) say where both come from")
