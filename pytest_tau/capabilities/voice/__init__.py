@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, declared, deferred, flag, option, real, text
-from .sound_models import sound_models
 
 if TYPE_CHECKING:
     import pytest
