@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 MASK: Final = "***"
+__all__ = [
+    "KEY_LIKE",
+    "MASK",
+    "is_secret",
+    "mask_secrets",
+    "masked",
+]
+
 #: A key in a text, also if a provider has masked a part of it.
 KEY_LIKE: Final = re.compile(
     r"\b(?:sk|rk|pk)-[\w*.…-]{4,}|\b(?:sk|rk|pk|whsec)_(?:(?:live|test)_)?\w{16,}|\bAIza[\w-]{8,}"

@@ -27,7 +27,11 @@ __all__ = [
     "declared",
     "flag",
     "integer",
+    "json_object",
+    "model_arguments",
+    "model_name",
     "names",
+    "object_like",
     "option",
     "options_of",
     "quoted",
@@ -37,6 +41,8 @@ __all__ = [
     "texts",
 ]
 
+#: Arguments of a model call that the request itself sets.
+_RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
 #: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
 Affects: TypeAlias = Literal[
     "verdict",  # the verdict of a trial
@@ -309,3 +315,42 @@ def names(values: Iterable[str]) -> tuple[str, ...]:
     """Return the names in comma-separated lists, each once."""
     every_name = (name.strip() for value in values for name in value.split(","))
     return tuple(dict.fromkeys(name for name in every_name if name))
+
+
+def model_name(value: str) -> str:
+    """Return the name of a model."""
+    if not value.strip():
+        raise ValueError("expected the name of a model")
+    return value
+
+
+def model_arguments(value: str) -> dict[str, Any]:
+    """Return the arguments of model calls in a JSON object.
+
+    Not a pydantic model, whose errors would have to be translated to these texts.
+    """
+    arguments = object_like(value, '{"temperature": 0}')
+    for name in sorted(_RESERVED & set(arguments)):
+        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
+    return arguments
+
+
+def json_object(value: str) -> dict[str, Any]:
+    """Return a JSON object."""
+    return object_like(value, '{"top_k": 5}')
+
+
+def object_like(value: str, example: str) -> dict[str, Any]:
+    """Return a JSON object, for whose errors there is an example."""
+    from .documents import DocumentError, parse_json
+
+    try:
+        document = parse_json(value)
+    except DocumentError as error:
+        # The value is not quoted: it may contain a key.
+        raise ValueError(f"expected a JSON object, got text that is {error}") from None
+    if not isinstance(document, dict):
+        kind = type(document).__name__
+        # Not a TypeError: the text has the wrong content.
+        raise ValueError(f"expected a JSON object such as {example}, got a {kind}")  # noqa: TRY004
+    return document

@@ -17,6 +17,14 @@ from .text import printable, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+__all__ = [
+    "coloured",
+    "has_colours",
+    "print_paged",
+    "screen_lines",
+    "terminal_width",
+]
+
 #: How each kind of line is shown, in the words of pytest's terminal writer.
 MARKUP: dict[str, dict[str, bool]] = {
     "verdict": {"bold": True, "red": True},

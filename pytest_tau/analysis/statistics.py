@@ -21,20 +21,21 @@ from __future__ import annotations
 import random
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from math import copysign, fsum, pi, sqrt, tan
 from statistics import NormalDist
 from sys import float_info
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .metrics import task_reach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-    from typing import TypeAlias
+    from collections.abc import Collection, Iterable, Iterator
 
-    #: For each task, what the tasks that move with it have in common; None for a task by itself. Empty: for every task.
-    Clusters: TypeAlias = Sequence[Hashable | None]
+#: For each task, what the tasks that move with it have in common; None for a task by itself. Empty: for every task.
+Clusters: TypeAlias = Sequence[Hashable | None]
+
 
 #: How often tasks are resampled.
 RESAMPLES = 2000

@@ -14,15 +14,30 @@ from importlib import import_module
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ..settings import changed_values, declared, flag, integer, names, option, options_of, quoted, real, text
+from ..settings import (
+    changed_values,
+    declared,
+    flag,
+    integer,
+    model_arguments,
+    model_name,
+    names,
+    option,
+    options_of,
+    quoted,
+    real,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from ..carried import carry
     from ..environment import DomainSpec
     from ..models import Message, Simulation
     from ..settings import Option
+    from ..stalls import within
     from .calls import columns_of, measured_by, recorded_in
     from .runs import ExplainedFailure, RunHandle, RunStore, RunTask, RunTrial, has_run, run_of
     from .views import (
@@ -48,6 +63,8 @@ if TYPE_CHECKING:
 
 #: Where the public names are that this module does not import itself.
 _HOMES = {
+    "carry": ".carried",
+    "within": ".stalls",
     **dict.fromkeys(("columns_of", "measured_by", "recorded_in"), "calls"),
     **dict.fromkeys(("ExplainedFailure", "RunHandle", "RunStore", "RunTask", "RunTrial", "has_run", "run_of"), "runs"),
     **dict.fromkeys(("Compared", "Detail", "Duplex", "Finding", "FinishedRun", "LateDetail", "LintView"), "views"),
@@ -83,6 +100,7 @@ __all__ = [
     "Trajectory",
     "TrialStages",
     "TrialView",
+    "carry",
     "columns_of",
     "declared",
     "deferred",
@@ -91,6 +109,8 @@ __all__ = [
     "installed",
     "integer",
     "measured_by",
+    "model_arguments",
+    "model_name",
     "names",
     "option",
     "options_of",
@@ -99,6 +119,7 @@ __all__ = [
     "recorded_in",
     "run_of",
     "text",
+    "within",
 ]
 
 #: Distributions announce a capability under this entry point group: ``name = "module:capability"``.

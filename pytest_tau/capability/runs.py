@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain, Environment
@@ -179,6 +179,13 @@ class RunHandle(Protocol):
     @property
     def settings(self) -> Any:
         """The settings, a ``pytest_tau.runner.RunConfig``; None while nothing has needed tasks."""
+
+    def recorded(self, tasks: Iterable[tuple[Domain, Task]]) -> dict[str, Any]:
+        """Return what ``run.json`` records of the settings and of tasks, for a comparison with an earlier run.
+
+        Args:
+            tasks: The tasks, each with its domain.
+        """
 
     @property
     def name(self) -> str:

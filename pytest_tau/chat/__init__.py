@@ -1,6 +1,6 @@
 """Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
-from .answers import AnswerError, NoAnswerError, Question, last_object, usable_answer
+from .answers import AnswerError, NoAnswerError, Question, entries_of, entry, last_object, shown, usable_answer
 from .call_arguments import with_defaults
 from .call_policy import LLM, CallPolicy
 from .cassettes import Identity, Player, Recorder
@@ -30,7 +30,10 @@ __all__ = [
     "Usage",
     "attribute_calls",
     "current_attribution",
+    "entries_of",
+    "entry",
     "last_object",
+    "shown",
     "usable_answer",
     "with_defaults",
     "without_secrets",

@@ -6,12 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..documents import DocumentError, parse_json
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..plain import json
 from .requests import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from ..models import Message
     from .trial_models import TrialModel
 
 T = TypeVar("T")
@@ -135,3 +137,19 @@ def shown(value: Any) -> str:
 def entry(label: str, text: str) -> str:
     """Return an entry of a transcript with further lines indented, so that no text looks like another entry."""
     return f"{label}: " + "\n    ".join(text.splitlines())
+
+
+def entries_of(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    """Yield texts, calls and results, oldest first, each after its label."""
+    for message in messages:
+        if isinstance(message, AssistantMessage | UserMessage):
+            side = "agent" if message.role == "assistant" else "user"
+            if message.has_text_content():
+                yield side, message.text
+            for call in message.tool_calls or []:
+                malformed = call.malformed is not None
+                text = f"{call.name}({call.malformed})" if malformed else call_as_text(call.name, call.arguments)
+                yield f"{side} calls", text
+        elif isinstance(message, ToolMessage):
+            side = "agent" if message.requestor == "assistant" else "user"
+            yield f"{'error' if message.error else 'result'} for {side}", message.content or ""

@@ -1,20 +1,25 @@
 """Diagnosis of failures: where the final state went wrong, whose fault it looks like, and the report of both."""
 
 from ..models import Attribution, Divergence
-from .attribution import annotate_failure, attribute
+from .attribution import RULES, annotate_failure, attribute
 from .divergence import first_divergence
 from .explain import explain, message_lines, plain_text, verdict
+from .misunderstandings import UnclearReply, misunderstood_in, whose_misunderstanding
 from .turning_point import in_brief
 
 __all__ = [
+    "RULES",
     "Attribution",
     "Divergence",
+    "UnclearReply",
     "annotate_failure",
     "attribute",
     "explain",
     "first_divergence",
     "in_brief",
     "message_lines",
+    "misunderstood_in",
     "plain_text",
     "verdict",
+    "whose_misunderstanding",
 ]

@@ -33,7 +33,7 @@ REPEATED, CALLS_FAILED = "it repeated a message that the user had answered", "it
 NOTHING_DONE = "the user did not understand the agent, which asked no question there and made no successful call"
 
 
-class Reply(NamedTuple):
+class UnclearReply(NamedTuple):
     """A reply of the user to a text of the agent.
 
     Attributes:
@@ -54,24 +54,24 @@ class Reply(NamedTuple):
         return f"{quoted(self.heard)!r} was answered {clipped(self.said)!r}"
 
 
-def _replies(messages: Iterable[Message]) -> list[Reply]:
+def _replies(messages: Iterable[Message]) -> list[UnclearReply]:
     found, heard = [], ""
     for number, message in enumerate(messages):
         if message.role == "assistant":
             heard = message.text if message.has_text_content() else heard
         elif message.role == "user" and message.has_text_content():
-            found.append(Reply(number, heard, message.text, message.misunderstanding))
+            found.append(UnclearReply(number, heard, message.text, message.misunderstanding))
     return found
 
 
-def misunderstood_in(messages: Sequence[Message]) -> list[Reply]:
+def misunderstood_in(messages: Sequence[Message]) -> list[UnclearReply]:
     """Return what the scripted user of a conversation has not understood, oldest first."""
     if not any(each.misunderstanding for each in messages if each.role == "user"):
         return []  # as in nearly all trials
     return [each for each in _replies(messages) if each.kind]
 
 
-def _summary(replies: Sequence[Reply]) -> str:
+def _summary(replies: Sequence[UnclearReply]) -> str:
     """Return in words what the user did: ``did not understand 2 of 6 messages and gave up``."""
     deaf = sum(each.kind not in (None, "gave up") for each in replies)
     parts = [f"did not understand {deaf} of {plural(len(replies), 'message')}"] if deaf else []
@@ -155,7 +155,7 @@ def _failed_calls(messages: Iterable[Message]) -> str | None:
     return first_line(results[-1].content or "") if alone else None
 
 
-def _is_repeated(replies: Sequence[Reply]) -> bool:
+def _is_repeated(replies: Sequence[UnclearReply]) -> bool:
     """Return whether the last message, and at least half of the last ones, are nearly the same as another one."""
     heard = [each.heard for each in replies[-_LAST:]]
     again = [any(_is_alike(text, other) for other in heard[:at] + heard[at + 1 :]) for at, text in enumerate(heard)]

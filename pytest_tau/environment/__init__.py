@@ -9,9 +9,10 @@ from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of, postgresql, sqlite
+from .jsonable import jsonable
 from .records import Record, canonical
 from .reference_states import failed_action, reference_environment, shared_reference, unstable_reference
-from .results import is_error
+from .results import is_error, stored_calls
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
@@ -25,7 +26,7 @@ from .validation import (
     check_task,
     on_other_domain,
 )
-from .values import Values, declare_values, number_word, read_values
+from .values import Values, declare_values, filled, flat_values, named_in, number_word, read_values
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -60,7 +61,11 @@ __all__ = [
     "declare_values",
     "domain_of",
     "failed_action",
+    "filled",
+    "flat_values",
     "is_error",
+    "jsonable",
+    "named_in",
     "number_word",
     "on_other_domain",
     "postgresql",
@@ -69,6 +74,7 @@ __all__ = [
     "same_result",
     "shared_reference",
     "sqlite",
+    "stored_calls",
     "tool",
     "unstable_reference",
     "value_changes",

@@ -1,7 +1,7 @@
 """Grading: one module for each reward component, and how they combine."""
 
-from .component import CustomComponent, Evaluator, RewardComponent
-from .component_reports import Check, Line
+from .component import CustomComponent, Evaluator, GradingInput, RewardComponent
+from .component_reports import Check, Line, difference_texts
 from .components import COMPONENTS, components_of, known_components
 from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
@@ -20,6 +20,7 @@ __all__ = [
     "Evaluation",
     "Evaluator",
     "Grading",
+    "GradingInput",
     "Judge",
     "LazyJudge",
     "Line",
@@ -28,6 +29,7 @@ __all__ = [
     "Verdict",
     "aevaluate",
     "components_of",
+    "difference_texts",
     "evaluate",
     "known_components",
     "passes_without_agent",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..chat.answers import AnswerError, NoAnswerError, Question, entry, last_object, shown, usable_answer
+from ..chat.answers import AnswerError, NoAnswerError, Question, entries_of, entry, last_object, shown, usable_answer
 from ..errors import JudgeError
-from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, writable
+from ..models import writable
 from .judge import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ..chat import TrialModel
     from ..models import Message
@@ -63,22 +63,6 @@ def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[di
         f"Give your verdicts on statements 1 to {len(statements)} as the JSON object described above."
     )
     return [{"role": "system", "content": prompt}, {"role": "user", "content": material}]
-
-
-def entries_of(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Yield texts, calls and results, oldest first, each after its label."""
-    for message in messages:
-        if isinstance(message, AssistantMessage | UserMessage):
-            side = "agent" if message.role == "assistant" else "user"
-            if message.has_text_content():
-                yield side, message.text
-            for call in message.tool_calls or []:
-                malformed = call.malformed is not None
-                text = f"{call.name}({call.malformed})" if malformed else call_as_text(call.name, call.arguments)
-                yield f"{side} calls", text
-        elif isinstance(message, ToolMessage):
-            side = "agent" if message.requestor == "assistant" else "user"
-            yield f"{'error' if message.error else 'result'} for {side}", message.content or ""
 
 
 def _verdicts(text: str, statements: int, material: str) -> list[Verdict]:

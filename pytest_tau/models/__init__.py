@@ -28,6 +28,7 @@ from .notes import (
     Party,
     Played,
 )
+from .problems import first_problem
 from .results import CAPABILITY_LIMIT, FAULTS, LIMITS, STOPS, ModelUsage, TerminationReason, TrialResult
 from .reviews import Review, ReviewFinding, ReviewJudge, ReviewMode, add_review, any_review, review_of
 from .rewards import (
@@ -46,8 +47,10 @@ from .sessions import (
     BEGIN_SESSION,
     beginnings,
     heard,
+    interval,
     is_beginning,
     openings,
+    remembered,
     session_break,
     shown_messages,
     without_beginnings,
@@ -65,6 +68,7 @@ from .simulations import (
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
+    APPROVER,
     REWARD_TYPES,
     Action,
     Description,
@@ -82,6 +86,7 @@ from .tasks import (
 )
 
 __all__ = [
+    "APPROVER",
     "BEGIN_SESSION",
     "CAPABILITY_LIMIT",
     "DUPLEX",
@@ -156,8 +161,10 @@ __all__ = [
     "call_as_text",
     "calls_in",
     "clone",
+    "first_problem",
     "heard",
     "in_split",
+    "interval",
     "is_beginning",
     "json_copy",
     "load_json",
@@ -167,6 +174,7 @@ __all__ = [
     "openings",
     "parse_messages",
     "parse_task",
+    "remembered",
     "review_of",
     "session_break",
     "shown_messages",

@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 ReviewMode: TypeAlias = Literal["full", "user"]
 ReviewStatus: TypeAlias = Literal["done", "unusable", "failed"]
 
+__all__ = [
+    "FAULT_OWNERS",
+    "FAULT_TYPES",
+    "REVIEW_KEYS",
+    "SEVERITIES",
+    "TAGS",
+    "Review",
+    "ReviewFinding",
+    "ReviewJudge",
+    "ReviewMode",
+    "add_review",
+    "any_review",
+    "mark_unknown",
+    "review_of",
+]
+
 #: The key of a simulation's facts that has reviews.
 FACTS = "reviews"
 #: The field of a simulation for the review of each mode. Source: τ²-bench v1.0.1.

@@ -21,7 +21,7 @@ from .agents import (
     load_recordings,
 )
 from .base import Adapter, BuiltIn
-from .behaviours import Behaviour, Heard, Manner
+from .behaviours import BEHAVIOURS, COOPERATIVE, Behaviour, Heard, Manner
 from .chat_format import chat_messages, visible_to
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
@@ -34,6 +34,7 @@ from .loading import (
     load_object,
     load_source,
 )
+from .personas import BEHAVIOUR
 from .prompts import OFFICIAL_GUIDELINES, has_ticket, llm_system_message, load_prompt, official_guidelines
 from .replies import as_message, short_repr
 from .scripted import ScriptedUser, is_playable, script_of, unread_prose
@@ -41,8 +42,11 @@ from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
 
 __all__ = [
+    "BEHAVIOUR",
+    "BEHAVIOURS",
     "BUILT_IN",
     "BY_MODEL",
+    "COOPERATIVE",
     "DONE",
     "FAULTY_AGENTS",
     "OFFICIAL_GUIDELINES",

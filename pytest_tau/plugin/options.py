@@ -11,8 +11,8 @@ import pytest
 
 from ..capability import bundled_options
 from ..plain import json
-from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
-from ..settings import flag, options_of
+from ..run_settings.types import difficulty, persona, provider_limits
+from ..settings import flag, json_object, model_arguments, options_of
 from .compat import hide_ini_keys, ini_keys, known_ini_keys, native_ini
 from .options_table import OPTIONS, OPTIONS_OF_GROUPS, outcome_names
 

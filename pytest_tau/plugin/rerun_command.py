@@ -11,7 +11,7 @@ from ..chat.requests import shown_arguments
 from ..documents import parse_json
 from ..masking import is_secret, mask_secrets, masked
 from ..plain import json
-from ..run_settings.types import json_object, model_arguments
+from ..settings import json_object, model_arguments
 from .items import is_of_domain
 from .options import run_options
 from .options_table import OPTIONS

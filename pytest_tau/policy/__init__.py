@@ -38,6 +38,7 @@ from .makers import (
 from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule, bounded
+from .sections import policy_sections
 from .ties import Sentence, Tie, policy_sentences, sentences_of_domain
 from .trajectory import Trajectory
 from .ways_round import WayRound, load_ways_round
@@ -82,6 +83,7 @@ __all__ = [
     "only_actors",
     "own_records",
     "parse_approval",
+    "policy_sections",
     "policy_sentences",
     "read_before_write",
     "report_of",

@@ -19,12 +19,27 @@ if TYPE_CHECKING:
 
 #: The rules that hold in the policy of a domain's data, and the others.
 _RULES: weakref.WeakKeyDictionary[Domain, tuple[list[Rule], list[Rule]]] = weakref.WeakKeyDictionary()
+#: All rules that the policy of a domain states.
+_STATED: weakref.WeakKeyDictionary[Domain, tuple[Rule, ...]] = weakref.WeakKeyDictionary()
 
 
 def policy_texts(domain: Domain) -> list[str]:
     """Return the variants of the policy, each with the documents of the domain, which state rules as well."""
     documents = [document.content for document in documents_of(domain)]
     return ["\n".join([domain.environment(policy=name).policy, *documents]) for name in domain.spec.policies]
+
+
+def stated_rules(domain: Domain) -> tuple[Rule, ...]:
+    """Return the rules of a domain that its policy or a document states.
+
+    Raises:
+        ConfigurationError: They cannot be loaded.
+    """
+    if domain not in _STATED:
+        policies = policy_texts(domain)
+        rules = (rule for rule in load_rules(domain.spec) if any(holds_in(rule, policy) for policy in policies))
+        _STATED[domain] = tuple(rules)
+    return _STATED[domain]
 
 
 def reference_rules(domain: Domain) -> tuple[list[Rule], list[Rule]]:

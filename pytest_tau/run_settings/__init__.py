@@ -10,8 +10,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..settings import Affects, Option, declared, flag, integer, names, option, options_of, real, text, texts
-from .types import difficulty, json_object, model_arguments, model_name, persona, provider_limits, shard
+from ..settings import (
+    Affects,
+    Option,
+    declared,
+    flag,
+    integer,
+    json_object,
+    model_arguments,
+    model_name,
+    names,
+    option,
+    options_of,
+    real,
+    text,
+    texts,
+)
+from .types import difficulty, persona, provider_limits, shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

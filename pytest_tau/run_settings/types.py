@@ -12,13 +12,10 @@ import re
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..settings import quoted
+from ..settings import object_like, quoted
 
 if TYPE_CHECKING:
     from ..environment import Difficulty
-
-#: Arguments of a model call that the request itself sets.
-_RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
 
 #: Variables that number the machines of a job, and count them; and the first number, or the variable that has it.
 _NUMBERED = (
@@ -31,48 +28,10 @@ _NUMBERED = (
 )
 
 
-def model_name(value: str) -> str:
-    """Return the name of a model."""
-    if not value.strip():
-        raise ValueError("expected the name of a model")
-    return value
-
-
-def model_arguments(value: str) -> dict[str, Any]:
-    """Return the arguments of model calls in a JSON object.
-
-    Not a pydantic model, whose errors would have to be translated to these texts.
-    """
-    arguments = _object(value, '{"temperature": 0}')
-    for name in sorted(_RESERVED & set(arguments)):
-        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
-    return arguments
-
-
-def json_object(value: str) -> dict[str, Any]:
-    """Return a JSON object."""
-    return _object(value, '{"top_k": 5}')
-
-
-def _object(value: str, example: str) -> dict[str, Any]:
-    from ..documents import DocumentError, parse_json
-
-    try:
-        document = parse_json(value)
-    except DocumentError as error:
-        # The value is not quoted: it may contain a key.
-        raise ValueError(f"expected a JSON object, got text that is {error}") from None
-    if not isinstance(document, dict):
-        kind = type(document).__name__
-        # Not a TypeError: the text has the wrong content.
-        raise ValueError(f"expected a JSON object such as {example}, got a {kind}")  # noqa: TRY004
-    return document
-
-
 def persona(value: str) -> dict[str, dict[str, float]]:
     """Return the weights of the values of a persona, by key, from JSON or from ``KEY=VALUE:WEIGHT,VALUE:WEIGHT``."""
     weights_by_key = (
-        _object(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
+        object_like(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
     )
     return {key: _weights(key, weights) for key, weights in weights_by_key.items()}
 

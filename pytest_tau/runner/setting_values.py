@@ -16,8 +16,8 @@ from ..participants import Prompting
 from ..participants.personas import shown_persona
 from ..plain import json
 from ..run_settings import PromptingSettings
-from ..run_settings.types import difficulty, json_object, model_arguments, persona, shard
-from ..settings import as_json, as_text, options_of
+from ..run_settings.types import difficulty, persona, shard
+from ..settings import as_json, as_text, json_object, model_arguments, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -6,9 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .drafts import RunDraft, drafted_run
     from .fetch import store_of
     from .groups import Group, TaskId, count_tasks, find_variants
     from .later import FactWriter
+    from .layout import RUNS, ignore_in_git
+    from .manifest import diff_settings
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
     from .store import Store, TimedStore
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
+    **dict.fromkeys(("RunDraft", "drafted_run"), "drafts"),
     **dict.fromkeys(("FactWriter",), "later"),
+    **dict.fromkeys(("RUNS", "ignore_in_git"), "layout"),
+    **dict.fromkeys(("diff_settings",), "manifest"),
     **dict.fromkeys(("store_of",), "fetch"),
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
@@ -26,9 +32,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "RUNS",
     "FactWriter",
     "Group",
     "Run",
+    "RunDraft",
     "Store",
     "StoredTrial",
     "StrengthFacts",
@@ -37,7 +45,10 @@ __all__ = [
     "TrialRecord",
     "all_strength",
     "count_tasks",
+    "diff_settings",
+    "drafted_run",
     "find_variants",
+    "ignore_in_git",
     "open_run",
     "store_of",
     "store_strength",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
-from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation import GRADING_RULES
 from ..files import digest
 from ..plain import json
+from ..policy import policy_sections
 from .jsonl import task_text
-from .manifest import join_hashes
+from .manifest import join_hashes, recorded_settings
+from .provenance import own_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +20,21 @@ if TYPE_CHECKING:
     from ..environment import Domain, Environment
     from ..evaluation import Evaluation
     from ..models import Task
-    from ..runner import SimulationSettings
+    from ..runner import RunConfig, SimulationSettings
 
 
 _DATABASES = ("db.json", "db.toml", "user_db.json", "user_db.toml")
+
+
+def comparable_part(run: RunConfig, cases: Iterable[tuple[Domain, Task]]) -> dict[str, Any]:
+    """Return the part of a run's manifest that is compared with that of an earlier one.
+
+    Args:
+        run: The settings of the run.
+        cases: Its tasks, each with its domain.
+    """
+    recorded = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}
+    return {**recorded, "hashes": hashes(cases, run.simulation)}
 
 
 def task_hash(task: Task) -> str:
@@ -90,9 +100,6 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
     return fingerprints | ({"prompts": prompts} if prompts else {})
 
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-#: The name of the text before the first heading.
-BEGINNING = "(beginning)"
 #: The module whose classes toolkits are derived from.
 _BASES = "pytest_tau."
 
@@ -114,20 +121,6 @@ def domain_parts(domain: Domain, settings: SimulationSettings) -> dict[str, Any]
         "policy": {heading: digest(text) for heading, text in policy_sections(environment.policy).items()},
         "documents": dict(domain.knowledge.digests) if domain.knowledge else {},
     }
-
-
-def policy_sections(policy: str) -> dict[str, str]:
-    """Return the sections of a policy in Markdown by heading; the second of one name is ``name (2)``."""
-    sections: dict[str, str] = {}
-    seen: Counter[str] = Counter()
-    starts = [(heading.start(), heading[1]) for heading in _HEADING.finditer(policy)]
-    bounds = [(0, BEGINNING), *starts, (len(policy), "")]
-    for (start, name), (end, _) in pairwise(bounds):
-        text = policy[start:end].strip()
-        if text:
-            seen[name] += 1
-            sections[name if seen[name] == 1 else f"{name} ({seen[name]})"] = " ".join(text.split())
-    return sections
 
 
 def _tools(environment: Environment) -> Iterator[Any]:

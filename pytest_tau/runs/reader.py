@@ -23,7 +23,7 @@ from .layout import (
     latest_last,
     simulation_files,
 )
-from .manifest import read_manifest
+from .manifest import agent_name, read_manifest
 from .record import TrialRecord
 from .results.entries import Unreadable
 from .results.files import ResultFile
@@ -86,6 +86,11 @@ class Run:
         self.recognise: Callable[[Counter[str]], str | None] | None = None
         self._own = path.is_dir() and not (path / RESULTS_INDEX).is_file()
         self.info = read_manifest(path) if path.is_dir() else {}
+
+    @property
+    def agent(self) -> str:
+        """The agent of the run, with its model; empty if it is not known."""
+        return agent_name(self.info, ())
 
     @property
     def fact_columns(self) -> list[NamedColumn]:

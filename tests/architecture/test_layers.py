@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": {"variables"},
     "variables": set(),
     "proxies": {"variables"},
-    "settings": {"text", "plain"},
+    "settings": {"text", "plain", "documents"},
     "models": _GROUND,
     # What a text says, whoever reads it.
     "language": _GROUND,

@@ -14,8 +14,9 @@ from pytest_tau.capabilities.changed.touched import StoredFacts, domain_changes
 from pytest_tau.capabilities.changed.weighted import WeightedTask, weighted_rate
 from pytest_tau.domains import load_domain
 from pytest_tau.models import parse_task
+from pytest_tau.policy.sections import BEGINNING, policy_sections
 from pytest_tau.runner import SimulationSettings
-from pytest_tau.runs.fingerprints import BEGINNING, domain_parts, policy_sections
+from pytest_tau.runs.fingerprints import domain_parts
 
 POLICY = "Be kind.\n\n# Refunds\n\nUse `refund_order` at once.\n\n# Manners\n\nSay hello.\n"
 

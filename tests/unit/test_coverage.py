@@ -15,6 +15,7 @@ import pytest
 from pytest_tau import load_domain, simulate
 from pytest_tau.capabilities.coverage import branches, measure
 from pytest_tau.capabilities.coverage.branches import branch_lines, code_coverage, measured, play
+from pytest_tau.capabilities.coverage.exercised import reference_calls
 from pytest_tau.capabilities.coverage.functions import tool_sources
 from pytest_tau.capabilities.coverage.measure import KINDS, Played, cover
 from pytest_tau.capabilities.coverage.page import write_page
@@ -24,7 +25,6 @@ from pytest_tau.environment import domain_of
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Task
 from pytest_tau.policy import Tie, sentences_of_domain
-from pytest_tau.references.exercised import reference_calls
 from pytest_tau.runs import StrengthFacts, all_strength, store_strength, stored_strength
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from math import inf
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError
@@ -22,16 +23,11 @@ if TYPE_CHECKING:
     from .metrics import Metric, Tasks, TaskTrials
 
 _GATE = re.compile(r"(?:([^:<>=]+):)?([^:<>=]+?)\s*([<>=!]+)\s*([^<>=!]+)")
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    # Means of fractions are not exact: what is meant to be equal is.
-    ">=": lambda value, bound: value >= bound - ROUNDING,
-    ">": lambda value, bound: value > bound + ROUNDING,
-    "<=": lambda value, bound: value <= bound + ROUNDING,
-    "<": lambda value, bound: value < bound - ROUNDING,
-}
-ROUNDING = 1e-9
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {">=": ge, ">": gt, "<=": le, "<": lt}
+#: Means of fractions are not exact: what is meant to be equal is.
+_ROUNDING = 1e-9
 #: What is said of a gate that trials that were not run could decide either way.
-OPEN = "the remaining trials decide"
+_OPEN = "the remaining trials decide"
 #: Characters of a variant's name, and of a gate in an error.
 _LONGEST = 80
 #: How many trials with the worst values are named.
@@ -104,7 +100,12 @@ class Gate:
 
     def holds(self, value: float) -> bool:
         """Return whether a value meets the gate."""
-        return _OPERATORS[self.operator](value, self.bound)
+        return _OPERATORS[self.operator](value, self.limit)
+
+    @property
+    def limit(self) -> float:
+        """The bound, moved by what sums lose to rounding, so that a value which is meant to be equal to it is."""
+        return self.bound + (_ROUNDING if self.operator in (">", "<=") else -_ROUNDING)
 
     def tasks(self, tasks: Tasks) -> list[TaskTrials]:
         """Return the tasks that count."""
@@ -135,7 +136,7 @@ class Gate:
         interval, clusters = self.metric.interval(counted), count_clusters(counted)
         if not any(task.waiting for task in counted):
             return Verdict(self, value, interval, met=self.holds(value), basis=basis, clusters=clusters)
-        why = OPEN if settled is None else self._reach(counted, met=settled)
+        why = _OPEN if settled is None else self._reach(counted, met=settled)
         return Verdict(self, value, interval, met=settled, why=why, basis=basis, clusters=clusters)
 
     def settled(self, tasks: Tasks) -> bool | None:
@@ -190,6 +191,11 @@ class Verdict(NamedTuple):
     variant: str = ""
     basis: str = ""
     clusters: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether trials that were not run could decide either way."""
+        return self.why == _OPEN
 
     def undecided(self, why: str) -> Verdict:
         """Return the verdict if the run lacks trials: none, and why."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...capability import Capability, FactColumn, declared, deferred, option, text
-from ...run_settings.types import model_name
+from ...capability import Capability, FactColumn, declared, deferred, model_name, option, text
 
 if TYPE_CHECKING:
     from ...environment import Domain
@@ -49,7 +48,7 @@ class _TaskHook:
         Raises:
             TaskFormatError: One does not follow the format.
         """
-        from ...models.tasks import APPROVER
+        from ...models import APPROVER
 
         scripted = [task for task in tasks if isinstance(task.annotations, dict) and APPROVER in task.annotations]
         if scripted:

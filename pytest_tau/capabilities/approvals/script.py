@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import TaskFormatError
 from ...lint import Finding
-from ...models.problems import first_problem
-from ...models.tasks import APPROVER
+from ...models import APPROVER, first_problem
 from ...policy import Approval, approvals_of, check_approval, parse_approval
 from .approver import Decision
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...capability import TrialStages
+from ...capability import TrialStages, within
 from ...errors import CapabilityError, ConfigurationError
 from ...models import clone, writable
 from ...participants import BlockingCaller
 from ...participants.containment import describe
 from ...plain import json
-from ...stalls import within
 from .attack import TIMEOUT, AttackContext
 from .facts import AttackFacts
 from .fields import with_payload

@@ -15,8 +15,7 @@ from . import PARAMETER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ...analysis import Interval
-    from ...analysis.statistics import Clusters
+    from ...analysis import Clusters, Interval
     from ...capability import Compared, Measured
     from ...runs import Group, TaskId
 

@@ -163,9 +163,7 @@ class ChangedSince:
 
     def _changes(self, tasks: Mapping[tuple[str, str], tuple[Any, Any]]) -> dict[str, DomainChanges]:
         """Return the changes of each domain; note what all tasks have to do with."""
-        from ...runs.fingerprints import hashes
-        from ...runs.manifest import diff_settings, recorded_settings
-        from ...runs.provenance import own_version
+        from ...runs import diff_settings
         from .touched import DomainChanges, domain_changes
 
         settings, then = self._run.settings.simulation, self._info.get("hashes")
@@ -173,13 +171,9 @@ class ChangedSince:
         if not isinstance(then, dict) or "parts" not in then or "settings" not in self._info:
             self._whole = [f"{self._name} has no fingerprints by part: it was written by an earlier version"]
             return {name: DomainChanges() for name in names}
-        now = hashes(tasks.values(), settings)
-        mine = {
-            "settings": recorded_settings(self._run.settings),
-            "versions": {"pytest-tau": own_version()},
-            "hashes": now,
-        }
-        self._whole = diff_settings(self._info, mine)
+        recorded = self._run.recorded(tasks.values())
+        now = recorded["hashes"]
+        self._whole = diff_settings(self._info, recorded)
         texts = {domain.name: domain for domain, _ in tasks.values()}
         policies = {
             name: domain.environment(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval).policy

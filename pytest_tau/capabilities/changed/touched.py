@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...runs.fingerprints import policy_sections
+from ...policy import policy_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

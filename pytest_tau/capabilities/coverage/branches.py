@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Task
-    from ...references.exercised import Made
+    from .exercised import Made
     from .functions import Function
 
 EXTRA = f"needs the extra 'coverage': {install_extra('coverage')}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError
 from ...policy import sentences_of_domain
-from ...references.breachable import stated_rules
-from ...references.exercised import declared_points, named_by
+from ...references import stated_rules
+from .exercised import declared_points, named_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, TauError
 from ...policy import Sentence, Tie, sentences_of_domain
-from ...references.breachable import breachable, stated_rules
-from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
-from ...references.sides import tools_of
+from ...references import stated_rules, tools_of
 from ...runs import all_strength
 from ...text import listed, one_line, plural
 from .branches import EXTRA, CodeCoverage, branch_lines, code_coverage, is_installed, play
+from .breachable import breachable
+from .exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from .functions import ToolSources, tool_sources
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...models import Action, Message, Task
     from ...policy import Rule
-    from ...references.exercised import Made
+    from .exercised import Made
 
 #: The kinds in the order in which they are shown, each with what it counts.
 KINDS = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...environment import Difficulty
 from ...errors import ConfigurationError, TauError
 from ...lint import check_solvable
-from ...references.exercised import exercised, reference_calls
 from .branches import is_installed, measured, play
+from .exercised import exercised, reference_calls
 from .functions import tool_sources
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ...capability import TrialStages
 from ...errors import TauError
-from ...evaluation import components_of
-from ...evaluation.component_reports import difference_texts
+from ...evaluation import components_of, difference_texts
 from ...files import digest
 from ...plain import json
 from ...policy import check_policy, load_rules

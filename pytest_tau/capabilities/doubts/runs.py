@@ -11,7 +11,6 @@ from ...errors import ConfigurationError, TauError
 from ...evaluation import evaluate
 from ...lint import lint_domain
 from ...regrade import StoredTrials, worked_alone
-from ...runs.manifest import agent_name
 from . import capability
 from .ends import end_of
 from .evidence import Evidence, TaskKey, is_spoilt
@@ -92,7 +91,7 @@ class StoredEvidence:
             if placed.simulation.outcome == "error":
                 self.left_out["no verdict"] += 1
             else:
-                self._add(placed, agent_name(run.info, ()) or run.name)
+                self._add(placed, run.agent or run.name)
         except ConfigurationError:
             raise
         except (TauError, RecursionError) as error:

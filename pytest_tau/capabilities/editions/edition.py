@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, read_toml
-from ...environment import failed_action, shared_reference
-from ...environment.values import filled, flat_values
+from ...environment import failed_action, filled, flat_values, shared_reference
 from ...errors import ConfigurationError, TaskFormatError, unknown_name
 from ...lint import check_solvable
-from ...references.rules import breaches_in, carried_out
+from ...references import breaches_in, carried_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

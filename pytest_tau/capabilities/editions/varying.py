@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import simulate
-from ...environment.values import named_in
+from ...environment import named_in
 from ...errors import ConfigurationError, TauError
 from .edition import with_edition
 

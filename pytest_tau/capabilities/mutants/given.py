@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...policy import policy_sentences
-from ...references.choices import choices_in
+from ...references import choices_in
 from .mutant import GIVEN, Mutant
 
 if TYPE_CHECKING:

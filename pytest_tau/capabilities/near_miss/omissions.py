@@ -12,10 +12,7 @@ from ...models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ...plain import json
 from ...policy import check_policy
 from ...policy.check import SILENT
-from ...references.breachable import stated_rules
-from ...references.known import Known
-from ...references.sides import tools_of
-from ...references.values import leaves_of
+from ...references import Known, leaves_of, stated_rules, tools_of
 from ...text import one_line
 
 if TYPE_CHECKING:

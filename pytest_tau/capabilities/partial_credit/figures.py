@@ -61,8 +61,7 @@ class PartialStages(TrialStages):
 
 def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
-    from ...analysis import by_task
-    from ...analysis.gates.metrics import clusters_of
+    from ...analysis import by_task, clusters_of
 
     tasks = by_task(trial.record for trial in trials)
     means = []
@@ -82,7 +81,7 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
 
 def summary(trials: Sequence[Measured]) -> Iterator[LateDetail]:
     """Yield the means, of each variant."""
-    from ...analysis.variants import records_by_variant
+    from ...analysis import records_by_variant
 
     by_record = {id(trial.record): trial for trial in trials}
     split = records_by_variant([trial.record for trial in trials])

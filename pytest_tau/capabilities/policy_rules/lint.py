@@ -9,7 +9,7 @@ from ...errors import ConfigurationError, TauError
 from ...lint import Finding
 from ...models import UserMessage, strings_in
 from ...policy import check_policy, load_rules, stated_as, states
-from ...references.rules import policy_texts, reference_rules
+from ...references import policy_texts, reference_rules
 from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
 from . import capability

@@ -16,8 +16,7 @@ from ...text import listed, one_line, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...analysis import Interval
-    from ...analysis.statistics import Clusters
+    from ...analysis import Clusters, Interval
     from ...capability import Compared, Measured, TrialView
     from ...models import Simulation
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping  # noqa: TC003 - a dataclass reads it
 from typing import Any
 
-from ...capability import Capability, Command, FactColumn, declared, deferred, option, text
-from ...run_settings.types import model_arguments, model_name
+from ...capability import Capability, Command, FactColumn, declared, deferred, model_arguments, model_name, option, text
 
 
 @declared(frozen=True)

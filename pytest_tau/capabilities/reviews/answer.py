@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...chat import AnswerError, last_object
-from ...chat.answers import shown
+from ...chat import AnswerError, last_object, shown
 from ...models import Review, ReviewFinding, writable
 from ...models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES, TAGS, mark_unknown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...diagnosis.attribution import RULES
+from ...diagnosis import RULES
 from ...evaluation import components_of
 from ...models import AssistantMessage, ToolMessage, UserMessage, clone
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...chat.answers import entry
-from ...evaluation.llm_judge import entries_of
+from ...chat import entries_of, entry
 from ...plain import json
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
+from ...endpoint import ToolOutcome, WireReply
 from ...endpoint.mcp import (
     INVALID_REQUEST,
     VERSION_HEADER,
@@ -16,8 +17,6 @@ from ...endpoint.mcp import (
     is_initialize,
     respond,
 )
-from ...endpoint.session import ToolOutcome
-from ...endpoint.wire import WireReply
 from .wire import RequestError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ...endpoint.wire import WireReply
+from ...endpoint import WireReply
 from ...environment.arguments import misfits
 from . import grading, mcp
 from .openapi import document

@@ -7,7 +7,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...environment.jsonable import jsonable
+from ...environment import jsonable
 from ...evaluation.components.db import check_db
 from ...models import AssistantMessage, ToolCall, UserMessage, clone
 from .wire import RequestError

@@ -20,7 +20,7 @@ from .wire import Request, RequestError, error_reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...endpoint.wire import WireReply
+    from ...endpoint import WireReply
     from .settings import ServingSettings
 
 #: Seconds that requests under way have when the server ends.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
-from ...endpoint.wire import WireReply
+from ...endpoint import WireReply
 from ...plain import json
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...environment import Environment
-    from ...evaluation.component import GradingInput
+    from ...evaluation import GradingInput
     from ...models import Message, RewardInfo, Session, Task
 
 #: Places that a session's state may be named as wrong by.

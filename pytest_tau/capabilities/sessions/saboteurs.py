@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
 from ...models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, strings_in
-from ...participants.agents import GoldAgent
+from ...participants import GoldAgent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...models import Message, ToolCall
-    from ...participants import ParticipantContext
-    from ...participants.context import Reply
+    from ...participants import ParticipantContext, Reply
 
 #: A read: its tool, and its arguments as text.
 _Read = tuple[str, str]

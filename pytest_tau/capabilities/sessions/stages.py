@@ -8,8 +8,7 @@ from pydantic import BaseModel
 
 from ...capability import PageBlock, PageItem, TrialStages
 from ...errors import CapabilityError
-from ...models import AssistantMessage, ToolCall, beginnings
-from ...models.sessions import BEGIN_SESSION, heard, interval, remembered
+from ...models import BEGIN_SESSION, AssistantMessage, ToolCall, beginnings, heard, interval, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

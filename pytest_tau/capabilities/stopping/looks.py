@@ -11,8 +11,7 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis import FEWEST_TASKS
-from ...analysis.power import LEVEL
+from ...analysis import FEWEST_TASKS, LEVEL
 from ...text import plural
 from .planned import NAME
 from .spending import bounds, spent
@@ -112,7 +111,7 @@ class BaselineLooks:
         """
         if self._before is None:
             return {}
-        from ...analysis.decidable import paired_groups
+        from ...analysis import paired_groups
 
         earlier = (record.group for record in self._before.records)
         paired = paired_groups(earlier, dict.fromkeys(self._planned.trials.values()))

@@ -160,7 +160,7 @@ def _pair(name: str, value: str | None) -> tuple[float, float] | tuple[None, Non
 
 
 def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, Any]:
-    from ...analysis.power import POWER
+    from ...analysis import POWER
     from .planning import smallest_loss, unanswerable
 
     gates = []
@@ -233,7 +233,7 @@ def _print_detect(printer: Printer, plan: _Plan, detection: dict[str, Any], conc
 def _format_cost(cost: dict[str, Any], concurrency: int) -> str:
     parts = [plural(cost["trials"], "trial")]
     if cost["tokens_sent"] is not None:
-        from ...analysis.usage import format_tokens
+        from ...analysis import format_tokens
 
         parts.append(format_tokens(cost["tokens_sent"], cost["tokens_received"]))
     parts.append("cost unknown" if cost["usd"] is None else f"${cost['usd']:,.2f}")

@@ -7,8 +7,7 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.power import POWER, Losses
-from ...analysis.statistics import pass_hat_k_interval
+from ...analysis import POWER, Losses, pass_hat_k_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

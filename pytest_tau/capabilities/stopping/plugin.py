@@ -206,14 +206,13 @@ class EarlyStop:
         if self.stopped is None:
             return None
         from ...analysis import by_task
-        from ...analysis.gates.gate import OPEN
 
         tasks = by_task(self._run.records, self.planned.counts)
         verdicts = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
         predicted = {(gate, name): met for gate, variants in self.predicted.items() for name, met in variants.items()}
         return [
             verdict._replace(met=predicted[verdict.gate, verdict.variant], why=self._why)
-            if verdict.why == OPEN and (verdict.gate, verdict.variant) in predicted
+            if verdict.is_open and (verdict.gate, verdict.variant) in predicted
             else verdict
             for verdict in verdicts
         ]

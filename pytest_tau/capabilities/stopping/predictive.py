@@ -19,14 +19,13 @@ from math import ceil, comb, exp, floor, isqrt, lgamma, pi, sin, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...analysis.gates.gate import ROUNDING
-from ...analysis.metrics import task_reach
+from ...analysis import task_reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...analysis import Gate, TaskTrials
-    from ...analysis.gates.metrics import Tasks
+    from ...runs import Group
 
 #: With fewer tasks that have a trial, the probability is not stated: the prior would decide.
 FEWEST_TASKS = 8
@@ -52,12 +51,12 @@ class Cell(NamedTuple):
     waiting: int
 
 
-def probabilities(gate: Gate, tasks: Tasks) -> dict[str, float | None]:
+def probabilities(gate: Gate, tasks: dict[Group, TaskTrials]) -> dict[str, float | None]:
     """Return the probability that each variant meets a gate at the end, by name; None while it is not known."""
     return {name: _probability(gate, variant_tasks) for name, variant_tasks in gate.by_variant(tasks).items()}
 
 
-def _probability(gate: Gate, tasks: Tasks) -> float | None:
+def _probability(gate: Gate, tasks: dict[Group, TaskTrials]) -> float | None:
     settled = gate.settled(tasks)
     if settled is not None:
         return float(settled)
@@ -66,8 +65,7 @@ def _probability(gate: Gate, tasks: Tasks) -> float | None:
         return None
     upwards = gate.operator in (">=", ">")
     strict = gate.operator in (">", "<=")
-    bound = gate.bound + (ROUNDING if strict else -ROUNDING)
-    probability = probability_at_least(cells, bound, gate.metric.trials, strict=strict)
+    probability = probability_at_least(cells, gate.limit, gate.metric.trials, strict=strict)
     return probability if probability is None or upwards else 1 - probability
 
 

@@ -6,14 +6,14 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
+from ...diagnosis import misunderstood_in, whose_misunderstanding
 from ...language import spoken
 from ...models import STOP_TOKENS, AssistantMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...diagnosis.misunderstandings import Reply
+    from ...diagnosis import UnclearReply
     from ...environment import Domain
     from ...models import Message, Task
 
@@ -69,7 +69,7 @@ class Conversation:
         return [text_of(message) for message in self.messages]
 
     @functools.cached_property
-    def misunderstood(self) -> list[Reply]:
+    def misunderstood(self) -> list[UnclearReply]:
         """The replies of a scripted user that has not understood the agent or gave up, if that is its fault."""
         fault = whose_misunderstanding(self.messages) if self.not_understood else None
         return self.not_understood if fault is not None and fault.party == "user" else []

@@ -8,8 +8,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from ...models import STOP_TOKENS, STOPS, UserMessage
-from ...participants.behaviours import BEHAVIOURS, COOPERATIVE
-from ...participants.personas import BEHAVIOUR
+from ...participants import BEHAVIOUR, BEHAVIOURS, COOPERATIVE
 from . import capability
 from .conversation import Conversation
 from .details import details_in

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...analysis.scores import pass_1
+from ...analysis import pass_1
 from ...runs import find_variants
 from ...text import plural
 from .facts import NOT_UNDERSTOOD

@@ -35,6 +35,7 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is no such run, or its settings or tasks differ from those of this one.
     """
+    from ...runs.fingerprints import comparable_part
     from ...runs.manifest import FORMAT, diff_settings, read_manifest
     from ..context.build import ensure_context
 
@@ -52,7 +53,7 @@ def register(config: pytest.Config) -> None:
     label = state.paths.resume_label
     if not is_worker(config):
         selected = [spec for selector in state.selection.values() for spec in selector.specs]
-        if differences := diff_settings(then, _comparable(context)):
+        if differences := diff_settings(then, comparable_part(context.config, [])):
             raise pytest.UsageError(_refusal(config, folder, "settings", differences))
         if differences := previous.changed(selected, context.config.simulation):
             raise pytest.UsageError(_refusal(config, folder, _changed_parts(differences), differences))
@@ -83,17 +84,6 @@ def _prepare(config: pytest.Config) -> str | None:
     except OSError as error:
         return error.strerror
     return repair_tail(paths.results)
-
-
-def _comparable(context: RunContext) -> dict[str, Any]:
-    """Return the part of this run's manifest that is compared with the previous one, without tasks."""
-    from ...runs.fingerprints import hashes
-    from ...runs.manifest import recorded_settings
-    from ...runs.provenance import own_version
-
-    run = context.config
-    recorded = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}
-    return {**recorded, "hashes": hashes([], run.simulation)}
 
 
 def _changed_parts(differences: list[str]) -> str:

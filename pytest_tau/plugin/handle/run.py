@@ -16,11 +16,13 @@ from ..wire import give_output, is_worker, output_of
 from .trial import ItemTrial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ...analysis.compare import RunRecords
     from ...analysis.gates import Gate, Verdict
+    from ...environment import Domain
+    from ...models import Task
     from ...runner import RunConfig
     from ...runs.groups import Group
     from ...runs.reader import Run as StoredRun
@@ -57,6 +59,13 @@ class Run:
         """The settings."""
         context = get_context(self._config)
         return context.config if context else None
+
+    def recorded(self, tasks: Iterable[tuple[Domain, Task]]) -> dict[str, Any]:
+        """Return the part of ``run.json`` that is compared with that of an earlier run."""
+        from ...runs.fingerprints import comparable_part
+
+        assert self.settings is not None, "something has needed tasks"
+        return comparable_part(self.settings, tasks)
 
     @property
     def name(self) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import sys
 import tempfile
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -14,19 +12,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from ....commands import add_options
 from ....errors import ConfigurationError
 from ....plain import json
-from ....runs.layout import RUNS, SIMULATIONS, ignore_all_in_git, ignore_in_git
-from ....runs.lock import FolderInUseError, RunLock
+from ....runs import RUNS, drafted_run
 from ....text import plural, printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
 #: The problems that are printed.
 _MOST: Final = 20
-#: The names of folders of what is not complete begin so; those that are newer, in seconds, may be about to be locked.
-_DRAFT: Final = ".tau-import-"
-_NEW: Final = 60.0
 
 
 def add_parser(commands: Any) -> None:
@@ -85,21 +78,13 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
     target = out or RUNS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-import"
     if target.exists():
         raise ConfigurationError(f"{target} already exists; give another folder with --out")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if out is None:
-        ignore_in_git(RUNS.parent)
-    with _draft(target.parent) as draft:
-        simulations = draft / "draft.jsonl"
-        with simulations.open("w", encoding="utf-8", newline="\n") as file:
-            number, noted, problems = _write(files, draft, file, domain)
+    with drafted_run(target) as draft:
+        with draft.simulations.open("w", encoding="utf-8", newline="\n") as file:
+            number, noted, problems = _write(files, draft.folder, file, domain)
         if not number:
             listed = _listed(problems)
             raise ConfigurationError("\n  ".join(["no conversation was read; nothing is stored", *listed]))
-        run_folder = draft / "run"
-        run_folder.mkdir()
-        ignore_all_in_git(run_folder)
-        simulations.rename(run_folder / SIMULATIONS)
-        run_folder.rename(target)
+        draft.complete()
     _print(f"{target}: {plural(number, 'conversation')}")
     if noted:
         _print(f"{noted} of them have notes on what is missing; tau show {target} lists them")
@@ -108,39 +93,13 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
     return int(bool(problems))
 
 
-@contextlib.contextmanager
-def _draft(parent: Path) -> Iterator[Path]:
-    """Yield a folder for what is not complete, which git ignores; delete what killed processes have left."""
-    for left in parent.glob(f"{_DRAFT}*"):
-        if time.time() - left.stat().st_mtime > _NEW:
-            _delete_unused(left)
-    with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=parent, ignore_cleanup_errors=True) as folder:
-        draft = Path(folder)
-        lock = RunLock(draft, datetime.now(UTC).isoformat(timespec="seconds"))
-        lock.acquire()
-        try:
-            (draft / ".gitignore").write_text("*\n", encoding="utf-8")
-            yield draft
-        finally:
-            lock.release()
-
-
-def _delete_unused(draft: Path) -> None:
-    lock = RunLock(draft, "")
-    with contextlib.suppress(FolderInUseError):
-        lock.acquire()
-        if lock.is_held:
-            lock.release()
-            shutil.rmtree(draft, ignore_errors=True)
-
-
-def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[str]]:
+def _write(files: list[Path], scratch: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[str]]:
     """Write the conversations of files; return how many there are, how many of them have notes, and the problems."""
     from ..facts import SourceFile
     from . import Conversation, digest_of, read_traces
     from .stored import Simulations
 
-    folder = draft / "spans"
+    folder = scratch / "spans"
     folder.mkdir()
     simulations = Simulations([SourceFile(name=str(path), digest=digest_of(path)) for path in files], domain)
     number, noted, problems = 0, 0, []

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....capability import TrialStages, run_of
-from ....carried import carried
+from ....capability import TrialStages, carry, run_of
 from ....errors import install_extra
 from ....text import plural, printable
 from .otlp import resource_of
@@ -35,8 +34,7 @@ class TraceContext(TrialStages):
         from .sender import join
 
         self._trace, self._root = secrets.token_hex(16), secrets.token_hex(8)
-        # A trial has an asynchronous context of its own.
-        carried.set({**carried.get(), "traceparent": f"00-{self._trace}-{self._root}-01"})
+        carry({"traceparent": f"00-{self._trace}-{self._root}-01"})
         join(self._trace, self._root)
 
     def graded(self, simulation: Simulation) -> dict[str, Any]:

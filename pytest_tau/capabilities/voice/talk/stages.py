@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....capability import TrialStages
 from ....files import file_name_of
 from ....participants import LLMUser
-from ....runs.layout import ignore_in_git
+from ....runs import ignore_in_git
 from ..bundled import conditions_file
 from ..facts import entities_heard, facts_of
 from ..sound_models import SoundModels

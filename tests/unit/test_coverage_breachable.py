@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_tau import load_domain
+from pytest_tau.capabilities.coverage.breachable import breachable
 from pytest_tau.policy import Breach, Rule
-from pytest_tau.references.breachable import breachable, stated_rules
+from pytest_tau.references import stated_rules
 
 AIRLINE = load_domain("airline")
 

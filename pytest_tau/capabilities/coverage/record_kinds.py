@@ -5,15 +5,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from ..environment import Record, Table
-from ..environment.functions.sessions import SessionState
-from ..environment.jsonable import jsonable
-from .choices import ChosenValue, choices_in, choices_taken
+from ...environment import Record, Table, jsonable
+from ...environment.functions.sessions import SessionState
+from ...references import ChosenValue, choices_in, choices_taken
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ..environment import Database
+    from ...environment import Database
 
 #: A field of free records is enumerated if it has at most so many different values, of so many words each.
 _MOST_VALUES, _MOST_WORDS = 8, 3

@@ -12,20 +12,18 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ..documents import json_or_none
-from ..models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
-from ..policy import check_policy, holds_in, load_rules
-from .choices import choices_in
+from ...documents import json_or_none
+from ...models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
+from ...policy import check_policy
+from ...references import choices_in, stated_rules, tools_of
 from .exercised import Made
-from .rules import policy_texts
-from .sides import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..environment import Domain
-    from ..models import Action, Message, Task, ToolMessage
-    from ..policy import Rule
+    from ...environment import Domain
+    from ...models import Action, Message, Task, ToolMessage
+    from ...policy import Rule
 
 #: Wrong calls that are tried in a task, and values of each field of its records.
 _MOST_CALLS, _MOST_RECORDS = 60, 4
@@ -35,22 +33,8 @@ _ID, _ROUNDS, _MOST_IDS = re.compile(r"#?\b\w[\w-]*\d[\w-]*"), 2, 8
 _MORE = 5
 _TRANSFER = "transfer"
 
-#: By domain, the rules that its policy states, and a call of each write that a reference makes.
-_RULES: weakref.WeakKeyDictionary[Domain, tuple[Rule, ...]] = weakref.WeakKeyDictionary()
+#: By domain, a call of each write that a reference makes.
 _SAMPLES: weakref.WeakKeyDictionary[Domain, dict[str, Mapping[str, Any]]] = weakref.WeakKeyDictionary()
-
-
-def stated_rules(domain: Domain) -> tuple[Rule, ...]:
-    """Return the rules of a domain that its policy or a document states.
-
-    Raises:
-        ConfigurationError: They cannot be loaded.
-    """
-    if domain not in _RULES:
-        policies = policy_texts(domain)
-        rules = (rule for rule in load_rules(domain.spec) if any(holds_in(rule, policy) for policy in policies))
-        _RULES[domain] = tuple(rules)
-    return _RULES[domain]
 
 
 def breachable(task: Task, domain: Domain, rules: Iterable[Rule] | None = None) -> frozenset[str]:

@@ -10,20 +10,17 @@ import weakref
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from ..documents import json_or_none
-from ..environment.results import stored_calls
-from ..models import strings_in
-from .choices import choices_in, choices_taken
-from .documents import documents_of
+from ...documents import json_or_none
+from ...environment import stored_calls
+from ...models import strings_in
+from ...references import carried_out, choices_in, choices_taken, documents_of, tools_of
 from .record_kinds import is_shown, records_in, shown_ids, tables_of
-from .rules import carried_out
-from .sides import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..environment import Database, Domain, Environment, Tool
-    from ..models import Message, Requestor, Task
+    from ...environment import Database, Domain, Environment, Tool
+    from ...models import Message, Requestor, Task
     from .record_kinds import RecordTable
 
 Kind: TypeAlias = Literal["tools", "parameters", "values", "records", "pairs", "documents"]

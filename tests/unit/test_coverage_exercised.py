@@ -7,10 +7,10 @@ from typing import Literal
 import pytest
 
 from pytest_tau import load_domain, simulate
+from pytest_tau.capabilities.coverage.exercised import declared_points, exercised, exercised_in, named_by, points_of
 from pytest_tau.environment.functions import domain_of
 from pytest_tau.models import Task
 from pytest_tau.references.choices import choices_in, choices_taken
-from pytest_tau.references.exercised import declared_points, exercised, exercised_in, named_by, points_of
 
 
 class Shop:
