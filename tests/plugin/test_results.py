@@ -127,20 +127,12 @@ class TestSimulations:
             "conftest.py",
             """
             from dataclasses import replace
-            from pytest_tau.runner import Trial
 
-            begin = Trial._begin
-
-            def unwritable(self, clock):
-                simulation = begin(self, clock)
+            async def make_unwritable(simulation):
                 simulation.info = replace(simulation.info, others={"what": object()})
-                return simulation
 
-            def pytest_configure(config):
-                Trial._begin = unwritable
-
-            def pytest_unconfigure(config):
-                Trial._begin = begin
+            def pytest_tau_after_trial():
+                return make_unwritable
             """,
         )
         run = project.run(*MOCK)
