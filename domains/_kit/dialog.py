@@ -6,9 +6,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from pytest_tau.models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage
+from pytest_tau.models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage, time_passed
 
 from .formatting import join_sentences
 from .transfer import TRANSFER
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_tau.environment import Tool
-    from pytest_tau.models import UserMessage
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Plan")
@@ -141,16 +141,20 @@ class Session(Generic[P]):
 
 
 class DialogAgent(ABC):
-    """An agent that plays a dialog, the same way each time.
+    """An agent that plays a dialog, the same way each time; another one in each session of a task.
 
     Args:
         tools: What it can call; unused, since dialogs name their tools.
         policy: The policy that it goes by, as far as the dialog reads it.
+
+    Attributes:
+        elapsed: The time since the first session of the task.
     """
 
     def __init__(self, tools: Sequence[Tool] = (), policy: str = "") -> None:
         del tools
         self.policy = policy
+        self.elapsed = timedelta()
         self._dialog: Talk[None] | None = None
         self._calls = 0
 
@@ -168,8 +172,13 @@ class DialogAgent(ABC):
         Args:
             message: The user's message, or the result of the last call.
         """
+        text = message.content or ""
+        passed = time_passed(text) if isinstance(message, UserMessage) else None
+        if passed is not None:
+            self.elapsed, self._dialog = passed, None
+            text = text.partition("\n")[2]
         if self._dialog is None:
-            self._dialog = self.dialog(message.content or "")
+            self._dialog = self.dialog(text)
             turn = next(self._dialog)
         else:
             turn = self._dialog.send(_heard(message))

@@ -197,15 +197,17 @@ def statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
 def _not_to_cancel(call: MadeCall, state: Environment) -> str | None:
     reservation = _reservation(call, state)
     # Whether the insurance covers the reason, only what the user says can tell.
-    if may_be_cancelled(reservation, _db(state), state.values) or reservation.insurance == "yes":
+    if may_be_cancelled(reservation, _db(state), state.values, state.elapsed) or reservation.insurance == "yes":
         return None
     hours, cabin = state.values["hours_to_cancel"], spoken(state.values["cabin_to_cancel"])
     return f"booked more than {hours} hours ago, no flight cancelled, not in {cabin}, no insurance"
 
 
-def may_be_cancelled(reservation: Reservation, db: AirlineDB, values: Values = VALUES) -> bool:
-    """Return whether a reservation can be cancelled for any reason."""
-    age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
+def may_be_cancelled(
+    reservation: Reservation, db: AirlineDB, values: Values = VALUES, elapsed: dt.timedelta = dt.timedelta()
+) -> bool:
+    """Return whether a reservation can be cancelled for any reason, so long after the beginning of the task."""
+    age = MOMENT + elapsed - dt.datetime.fromisoformat(reservation.created_at)
     fresh = age <= dt.timedelta(hours=values["hours_to_cancel"])
     return fresh or "cancelled" in statuses(reservation, db) or reservation.cabin == values["cabin_to_cancel"]
 
@@ -221,7 +223,8 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
             reservation = _reservation(call, state)
         except ToolError:  # the call was made on other data
             continue
-        insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, _db(state), state.values)
+        anyway = may_be_cancelled(reservation, _db(state), state.values, state.elapsed)
+        insured = reservation.insurance == "yes" and not anyway
         reasons = state.values["insured_reasons"].split(" or ")
         if insured and user_text and not any(_COVERED[reason].search(user_text) for reason in reasons):
             yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError, hides_frames
-from ..models.task_files import DEFAULT_SPLIT
+from ..models.task_files import DEFAULT_SPLIT, SESSIONS_SPLIT
 from ..world import InWorld
 from .between import Between
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
@@ -179,6 +179,16 @@ class Domain:
             TaskFormatError: A task file does not follow the format.
         """
         return self._tasks.of_split(split)
+
+    def tasks_by_id(self) -> dict[str, Task]:
+        """Return all tasks that an id can name: those of every split, ``sessions`` among them.
+
+        Raises:
+            ConfigurationError: There are no task files.
+            TaskFormatError: A task file does not follow the format.
+        """
+        splits = [None, *({SESSIONS_SPLIT} & {*self.split_names})]
+        return {task.id: task for split in splits for task in self.tasks(split)}
 
     @property
     def not_carried_over(self) -> Mapping[str, str]:

@@ -116,7 +116,11 @@ class DomainTasks:
     @functools.cached_property
     def _with_sessions(self) -> list[Task]:
         assert self._sessions_file is not None
-        return self._fill(load_task_file(self._sessions_file).tasks)
+        known, tasks = {task.id for task in self._tasks}, self._fill(load_task_file(self._sessions_file).tasks)
+        if repeated := next((task.id for task in tasks if task.id in known), None):
+            problem = f"{self._files[repeated].name} has a task with this id"
+            raise TaskFormatError(problem, file=self._sessions_file, task_id=repeated, field="id")
+        return tasks
 
     def file_of(self, task: Task) -> Path | None:
         """Return the file that a task was read from; None for a task that is not the domain's."""

@@ -52,7 +52,9 @@ from .sessions import (
     openings,
     remembered,
     session_break,
+    session_note,
     shown_messages,
+    time_passed,
     without_beginnings,
 )
 from .simulations import (
@@ -177,9 +179,11 @@ __all__ = [
     "remembered",
     "review_of",
     "session_break",
+    "session_note",
     "shown_messages",
     "simulation_id",
     "strings_in",
+    "time_passed",
     "without_beginnings",
     "writable",
 ]

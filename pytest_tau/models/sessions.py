@@ -5,6 +5,8 @@ So each reader of a task or a trajectory has the sessions in their order: the re
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ BEGIN_SESSION: Final = "begin_session"
 #: The fields of a session that say what has happened before it; arguments of the call.
 _BETWEEN = ("hours", "initialization_data", "initialization_actions")
 _BASIS = ["DB", "SESSIONS"]
+_NOTE, _PART = re.compile(r"\[A new conversation, (.+) later\]\n"), re.compile(r"(\d+) (day|hour|minute)")
 
 
 def beginning(session: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +135,19 @@ def remembered(task: Any, messages: Sequence[Message]) -> list[Message]:
     stretches = zip(callers, starts, ends, strict=False)
     caller = callers[len(starts) - 1]
     return [message for name, start, end in stretches if name == caller for message in heard(messages[start:end])]
+
+
+def session_note(hours: float) -> str:
+    """Return what the first message of a session begins with, given the time since the first one."""
+    return f"[A new conversation, {interval(hours)} later]\n"
+
+
+def time_passed(text: str) -> timedelta | None:
+    """Return the time since the first session that the first message of a session tells; None for another message."""
+    note = _NOTE.match(text)
+    if note is None:
+        return None
+    return sum((timedelta(**{f"{unit}s": int(number)}) for number, unit in _PART.findall(note[1])), timedelta())
 
 
 def interval(hours: float) -> str:

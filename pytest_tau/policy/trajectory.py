@@ -8,7 +8,7 @@ from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ..language.message import spoken
-from ..models import AssistantMessage, UserMessage, clone
+from ..models import AssistantMessage, UserMessage, clone, is_beginning
 from .parts import Breach, MadeCall, Turn
 
 if TYPE_CHECKING:
@@ -196,6 +196,6 @@ def _made(
         result=result.content if result else None,
         failed=result is None or result.error,
         kind=info.kind if info else None,
-        mutates=info.mutates if info else False,
+        mutates=info.mutates if info else is_beginning(call),
         actor=actor,
     )

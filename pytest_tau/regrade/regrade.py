@@ -295,7 +295,7 @@ class _Regrader:
 
     @cached_property
     def _todays_tasks(self) -> dict[str, Task]:
-        return {task.id: task for task in self._domain.tasks(split=None)}
+        return self._domain.tasks_by_id()
 
     def _without_statements(self, task: Task) -> Task:
         basis = [name for name in task.criteria.reward_basis if name != "NL_ASSERTION"]

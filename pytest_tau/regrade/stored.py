@@ -112,7 +112,7 @@ class StoredTrials:
     def _task(self, trial: StoredTrial, domain: Domain) -> tuple[Task, str]:
         task = trial.task
         if task is None:
-            task = next((each for each in domain.tasks(split=None) if each.id == trial.simulation.task_id), None)
+            task = domain.tasks_by_id().get(trial.simulation.task_id)
         if task is None:
             raise TauError(f"{domain.name} has no task {trial.simulation.task_id!r}, and the file has none either")
         if id(task) not in self._known:

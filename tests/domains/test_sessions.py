@@ -8,6 +8,8 @@ import pytest
 
 import pytest_tau
 from pytest_tau.capabilities.sessions.saboteurs import Forgets, TellsOthers, TrustsStaleMemory
+from pytest_tau.models import parse_task
+from pytest_tau.testing import ScriptedParticipant, call
 
 if TYPE_CHECKING:
     from pytest_tau.models import Task
@@ -71,3 +73,34 @@ def test_the_scripts_of_all_sessions_open_them(name: str) -> None:
         assert [scenario.script.requests[0].say in said for scenario in task.scenarios if scenario.script] == [
             True
         ] * len(task.scenarios), task.id
+
+
+@pytest.mark.parametrize(("hours", "cancelled"), [(2, True), (30, False)])
+def test_the_airline_counts_the_hours_since_a_booking_by_the_clock_of_the_trial(hours: float, cancelled: bool) -> None:
+    """A reservation can be cancelled for a day; the agent by rules and the rule of the policy go by the time that is."""
+    airline = pytest_tau.load_domain("airline")
+    wish = "My user id is david_walker_5750. Please cancel reservation EDB63B, my plans have changed."
+    scenario = {"instructions": "x", "script": {"requests": [{"say": wish}]}}
+    sessions = [
+        {"id": "greets", "user_scenario": {"instructions": "x", "script": {"requests": [{"say": "###STOP###"}]}}},
+        {"id": "cancels", "hours": hours, "user_scenario": scenario},
+    ]
+    task = parse_task({"id": "t", "sessions": sessions})
+
+    def ended(agent: Any) -> Any:
+        return pytest_tau.simulate(task, domain=airline, agent=agent, user="scripted")
+
+    calls = [call.call.name for call in ended("rules").calls]
+    assert ("cancel_reservation" in calls) == cancelled
+    force = ScriptedParticipant([call("cancel_reservation", reservation_id="EDB63B"), "It is cancelled."])
+    broken = {breach["rule"] for breach in ended(force).facts["policy_rules"]["breaches"]}
+    assert ("cancel-conditions" in broken) != cancelled, broken
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_the_reference_breaks_no_rule(name: str) -> None:
+    domain = pytest_tau.load_domain(name)
+    ended = (pytest_tau.simulate(t, domain=domain, user="gold", seed=1) for t in domain.tasks(split="sessions"))
+    assert {simulation.task_id: simulation.facts["policy_rules"]["breaches"] for simulation in ended} == {
+        task.id: [] for task in domain.tasks(split="sessions")
+    }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..._kit.dialog import Declined, DialogAgent, HandOver
 from ..._kit.parsing import drop_asides, is_yes
+from ..dates import MOMENT
 from ..values import stated_values
 from .parsing import is_no, user_id
 from .requests import recognise
@@ -37,7 +38,7 @@ class RulesAgent(DialogAgent):
 
     def dialog(self, text: str) -> Talk[None]:
         """Lead the whole conversation: identify the user, then deal with one request after the other."""
-        session = Session(is_request=recognise, values=stated_values(self.policy))
+        session = Session(is_request=recognise, values=stated_values(self.policy), moment=MOMENT + self.elapsed)
         yield from _identify(session, text)
         while True:
             text = drop_asides(text)

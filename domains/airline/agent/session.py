@@ -14,6 +14,7 @@ from ..models import DirectFlight, Reservation, User
 from .parsing import is_no
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable
 
     from pytest_tau.environment import Values
@@ -52,6 +53,7 @@ class Session(dialog.Session[Plan]):
     Attributes:
         values: The values of the policy that it goes by.
         is_request: Returns whether a text is a request of its own.
+        moment: The present time.
         reservation_id: The reservation that was mentioned last.
         before: Reservations as they were first read, by id.
         answered: The changes that a request led to, by its kind, its words and the reservation mentioned last.
@@ -59,6 +61,7 @@ class Session(dialog.Session[Plan]):
 
     values: Values
     is_request: Callable[[str], object]
+    moment: dt.datetime
     reservation_id: str = ""
     before: dict[str, Reservation] = field(default_factory=dict)
     answered: dict[tuple[str, str, str], list[Plan]] = field(default_factory=dict)

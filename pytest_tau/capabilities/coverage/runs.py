@@ -107,7 +107,7 @@ def _documents(simulation: Simulation) -> frozenset[str] | None:
 
 def _named(trial: StoredTrial, domain: Domain) -> Task:
     task_id = trial.simulation.task_id
-    own_task = next((task for task in domain.tasks(split=None) if task.id == task_id), None)
+    own_task = domain.tasks_by_id().get(task_id)
     if own_task is None:
         raise TauError(f"{domain.name} has no task {task_id!r}, and the file has none either")
     return own_task

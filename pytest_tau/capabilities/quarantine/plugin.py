@@ -218,6 +218,6 @@ def _ids_of(domain: Domain) -> set[str]:
     from ...errors import TauError
 
     try:
-        return {task.id for task in domain.tasks(None)}
+        return set(domain.tasks_by_id())
     except TauError:
         return set()

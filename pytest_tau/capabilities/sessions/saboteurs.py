@@ -42,8 +42,10 @@ class _Limited(GoldAgent):
                 lines = reply.text.splitlines()
                 return AssistantMessage(content="\n".join([lines[0], *filter(self._knows, self._recall(lines[1:]))]))
             if call.name not in self._writes:
-                self._read = call
-                return reply
+                if all(map(self._knows, _leaves(call.arguments))):
+                    self._read = call
+                    return reply
+                continue
             arguments = self._recall(call.arguments)
             if all(map(self._knows, _leaves(arguments))):
                 return AssistantMessage(tool_calls=[call.model_copy(update={"arguments": arguments})])

@@ -8,7 +8,16 @@ from pydantic import BaseModel
 
 from ...capability import PageBlock, PageItem, TrialStages
 from ...errors import CapabilityError
-from ...models import BEGIN_SESSION, AssistantMessage, ToolCall, beginnings, heard, interval, remembered
+from ...models import (
+    BEGIN_SESSION,
+    AssistantMessage,
+    ToolCall,
+    beginnings,
+    heard,
+    interval,
+    remembered,
+    session_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,8 +85,8 @@ class SessionStages(TrialStages):
         greeting = AssistantMessage(content=conversation.greeting)
         past = remembered(self._task, conversation.messages)
         await conversation.replace("user", task, [*past, greeting] if past else [])
-        passed = interval(sum(session.hours for session in self._sessions[: position + 1]))
-        conversation.sides["user"] = _Caller(conversation.sides["user"], f"[A new conversation, {passed} later]\n")
+        note = session_note(sum(session.hours for session in self._sessions[: position + 1]))
+        conversation.sides["user"] = _Caller(conversation.sides["user"], note)
         conversation.record(greeting)
         return "user", greeting
 

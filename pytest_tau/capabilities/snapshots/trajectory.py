@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...documents import parse_json
 from ...environment import canonical
 from ...files import digest
-from ...models import AssistantMessage, UserMessage, writable
+from ...models import AssistantMessage, UserMessage, session_break, writable
 from ...plain import json
 from .volatile import Volatile
 
@@ -60,6 +60,9 @@ class _Writer:
             calls.setdefault(call.message_idx, []).append(call)
         for number, message in enumerate(self._simulation.messages):
             if not isinstance(message, AssistantMessage | UserMessage):
+                continue
+            if (text := session_break(message)) is not None:
+                yield f"  --- {text} ---"
                 continue
             if "messages" in self._parts and message.content:
                 yield from _indented(self._stable(message.content), f"  {_SIDES[message.role]}: ", "    ")

@@ -74,7 +74,7 @@ class UnusedCheck:
                 continue
             folder, name = place_of(item)
             if folder not in ids_by_folder and trial.is_of_domain:
-                names = (f"{item_id(task.id)}[trial-0]" for task in trial.task.domain.tasks(None))
+                names = (f"{item_id(task_id)}[trial-0]" for task_id in trial.task.domain.tasks_by_id())
                 ids_by_folder[folder] |= {_task_of(file_name_of(task_name)) for task_name in names}
             ids_by_folder[folder].add(_task_of(name))
         return ids_by_folder

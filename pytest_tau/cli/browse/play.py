@@ -100,7 +100,7 @@ def _task(domain: Domain, args: argparse.Namespace) -> Task:
         ConfigurationError: There is no such task, or none is named or drawn.
     """
     tasks = {task.id: task for task in domain.tasks(args.split)}
-    every = {task.id: task for task in domain.tasks(None)} | tasks
+    every = domain.tasks_by_id()
     if args.task is not None:
         if args.task not in every:
             raise ConfigurationError(f"domain {domain.name!r}: {unknown_name('task', args.task, every)}")

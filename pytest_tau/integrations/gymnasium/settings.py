@@ -125,7 +125,7 @@ class EnvSettings:
             raise ConfigurationError("task and tasks exclude each other: give one of them")
         patterns = [self.task] if self.task is not None else [self.tasks] if isinstance(self.tasks, str) else self.tasks
         split = self.split if self.split is not None or is_named else DEFAULT_SPLIT
-        tasks = self.loaded.tasks(split)
+        tasks = self.loaded.tasks(split) if split else [*self.loaded.tasks_by_id().values()]
         missing = unmatched(tasks, patterns or [])
         if missing:
             where = f"of domain {self.loaded.name!r}" + (f", split {split!r}" if split else "")
@@ -141,11 +141,10 @@ class EnvSettings:
         Raises:
             ConfigurationError: There is none.
         """
-        for task in self.loaded.tasks(None):
-            if task.id == name:
-                return task
-        ids = [task.id for task in self.loaded.tasks(None)]
-        raise ConfigurationError(f"{unknown_name('task', str(name), ids)} of domain {self.loaded.name!r}")
+        tasks = self.loaded.tasks_by_id()
+        if name not in tasks:
+            raise ConfigurationError(f"{unknown_name('task', str(name), tasks)} of domain {self.loaded.name!r}")
+        return tasks[name]
 
     @functools.cached_property
     def simulation(self) -> SimulationSettings:

@@ -75,7 +75,7 @@ class TaskSelector:
         """
         run = self._context.config
         if run.generate is None:
-            return domain.tasks(split)
+            return domain.tasks(split) if split else [*domain.tasks_by_id().values()]
         from ...environment import Difficulty
         from ...lint.generated import generated_tasks
 
@@ -221,6 +221,6 @@ def _tools(domain: Domain, task: Task, settings: SimulationSettings) -> Iterator
 def _all_tasks(domain: Domain) -> list[Task]:
     """Return the tasks of a domain; none if it has no task files of its own, or they cannot be read."""
     try:
-        return domain.tasks(None)
+        return [*domain.tasks_by_id().values()]
     except TauError:
         return []

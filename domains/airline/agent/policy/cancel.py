@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...._kit.dialog import Declined, Do, HandOver
 from ...._kit.formatting import join_words
-from ...dates import MOMENT
 from ...formatting import spoken
 from ...values import may_be_compensated
 from .. import parsing
@@ -69,7 +68,7 @@ def _objection(session: Session, reservation: Reservation, reason: str) -> Talk[
         return "that has been done before"
     if FLOWN & set(statuses):
         return "a flight of it has been flown"
-    hours = (MOMENT - dt.datetime.fromisoformat(reservation.created_at)).total_seconds() / 3600
+    hours = (session.moment - dt.datetime.fromisoformat(reservation.created_at)).total_seconds() / 3600
     covered = reservation.insurance == "yes" and parsing.is_covered(reason, session.values["insured_reasons"])
     most, cabin = session.values["hours_to_cancel"], session.values["cabin_to_cancel"]
     if hours <= most or "cancelled" in statuses or reservation.cabin == cabin or covered:
