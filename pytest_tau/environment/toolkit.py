@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, hides_frames, unknown_name
-from ..models import clone
+from ..models import clone, json_copy
 from ..text import relative_path
 from .database import Database
 from .schemas import check_docstring, describe
@@ -182,6 +182,8 @@ class Toolkit(Generic[D]):
     tool_infos: ClassVar[dict[str, ToolInfo]] = {}
     #: The values of the domain; placeholders in docstrings of tools name them.
     tau_values: ClassVar[Values] = Values()
+    #: Descriptions instead of those of the docstrings: of tools by name, of parameters by ``tool.parameter``.
+    tau_descriptions: ClassVar[Mapping[str, str]] = {}
     #: Functions by names that no attribute could have, such as ``db`` or ``get-order``.
     tau_named: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     #: The time that has passed since the beginning of the task: between the sessions of one that has several.
@@ -244,13 +246,23 @@ class Toolkit(Generic[D]):
         described = {name: describe(cls.tau_named.get(name) or getattr(cls, name)) for name in infos}
         if cls.tau_values:
             described = {name: tuple(cls.tau_values.fill_all([*texts], name)) for name, texts in described.items()}
-        return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in infos.items()}
+        tools = {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in infos.items()}
+        return {name: _with_descriptions(tool, cls.tau_descriptions) for name, tool in tools.items()}
 
     @classmethod
     @functools.cache
     def with_values(cls, values: Values) -> type[Toolkit[D]]:
         """Return the toolkit with other values of its domain."""
-        return type(cls.__name__, (cls,), {"tau_values": values, "__module__": cls.__module__, "__doc__": cls.__doc__})
+        return cls._changed(tau_values=values)
+
+    @classmethod
+    def with_descriptions(cls, descriptions: Mapping[str, str]) -> type[Toolkit[D]]:
+        """Return the toolkit with other descriptions (``tau_descriptions``)."""
+        return cls._changed(tau_descriptions=descriptions)
+
+    @classmethod
+    def _changed(cls, **attributes: Any) -> type[Toolkit[D]]:
+        return type(cls.__name__, (cls,), {**attributes, "__module__": cls.__module__, "__doc__": cls.__doc__})
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:
@@ -260,3 +272,15 @@ class Toolkit(Generic[D]):
         method = getattr(cls, name, None)
         inherited = name in vars(Toolkit)
         return None if name.startswith("_") or inherited or not callable(method) else method
+
+
+def _with_descriptions(tool: Tool, descriptions: Mapping[str, str]) -> Tool:
+    own = {key: text for key, text in descriptions.items() if key.partition(".")[0] == tool.name}
+    if not own:
+        return tool
+    parameters = json_copy(tool.parameters)
+    for key, text in own.items():
+        _, _, parameter = key.partition(".")
+        if parameter:
+            parameters["properties"][parameter]["description"] = text
+    return tool._replace(description=own.get(tool.name, tool.description), parameters=parameters)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from pytest_tau import load_domain, simulate
-from pytest_tau.capabilities.editions.edition import edition_of, seeded, with_edition
+from pytest_tau.capabilities.editions import EditionSettings
+from pytest_tau.capabilities.editions.edition import edition_of, in_edition, seeded, with_edition
 from pytest_tau.capabilities.editions.varying import stated_names, vary
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.lint.verdicts import accepting
@@ -141,3 +143,31 @@ def test_the_retail_agent_names_the_refund_time_of_its_policy():
 def test_what_no_task_of_retail_notices_without_a_judge():
     (varied,) = vary(load_domain("retail"), "rules", ["refund_days"], "small")
     assert not varied.failed
+
+
+def test_tools_of_retail_plus_do_not_repeat_its_policy():
+    retail = load_domain("retail").spec
+    plus = in_edition(EditionSettings("retail_plus"), retail, None).load().environment()
+    own = retail.load().environment()
+    changed = {tool.name for tool in plus.tools() if tool != {other.name: other for other in own.tools()}[tool.name]}
+    assert changed == {"cancel_pending_order", "modify_pending_order_items", "exchange_delivered_order_items"}
+    texts = " ".join(f"{tool.description} {tool.parameters}" for tool in plus.tools() if tool.name in changed)
+    assert not re.search("business days|at once|once for|no longer needed", texts)
+    assert "within 3 to 6 business days" in plus.policy
+
+
+def test_descriptions_of_unknown_tools_are_refused(tmp_path):
+    file = tmp_path / "my.toml"
+    file.write_text('[values]\nrefund_days = "12"\n[descriptions]\n"cancel_pending_order.why" = "Why."\n')
+    with pytest.raises(ConfigurationError, match="descriptions: unknown tool or parameter"):
+        in_edition(EditionSettings(str(file)), load_domain("retail").spec, None)
+
+
+@pytest.mark.parametrize(("most", "cards"), [(1, 1), (2, 2)])
+def test_the_rules_agent_splits_a_price_between_as_many_cards_as_the_policy_allows(most, cards):
+    task = next(task for task in AIRLINE.tasks() if task.id == "book-two-cards-refused")
+    simulation = simulate(task, domain=edition(max_credit_cards=most), agent="rules", user="scripted")
+    (booking,) = (made.call for made in simulation.calls if made.call.name == "book_reservation")
+    paid = {payment["payment_id"]: payment["amount"] for payment in booking.arguments["payment_methods"]}
+    assert len(paid) == cards
+    assert max(paid.values()) - min(paid.values()) <= 1

@@ -6,6 +6,7 @@ import functools
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, read_toml
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from . import EditionSettings
 
 _OFFICIAL = Path(__file__).parent / "official"
-_KEYS = ("values", "domain", "folder")
+_KEYS = ("values", "domain", "folder", "descriptions")
 
 
 class Edition(NamedTuple):
@@ -33,12 +34,14 @@ class Edition(NamedTuple):
         source: Where they are from, for errors.
         domain: The domain that it is of; None for any.
         folder: The folder of official data that have these values; empty for none.
+        descriptions: Other descriptions of the agent's tools, and of their parameters as ``tool.parameter``.
     """
 
     values: Mapping[str, object]
     source: str
     domain: str | None = None
     folder: str = ""
+    descriptions: Mapping[str, str] = MappingProxyType({})
 
 
 def in_edition(settings: EditionSettings, spec: DomainSpec, data_dir: Path | None) -> DomainSpec:
@@ -64,6 +67,13 @@ def in_edition(settings: EditionSettings, spec: DomainSpec, data_dir: Path | Non
             f"name an edition that has such data ({', '.join(official_names())}), or remove --tau-data"
         )
     varied = with_edition(spec, edition.values, edition.source)
+    if edition.descriptions:
+        tools = spec.agent_tools.tools()
+        known = [*tools, *(f"{tool.name}.{name}" for tool in tools.values() for name in tool.parameters["properties"])]
+        if unknown := [name for name in edition.descriptions if name not in known]:
+            problem = unknown_name("tool or parameter", unknown[0], known)
+            raise ConfigurationError(f"{edition.source}: descriptions: {problem}")
+        varied = replace(varied, agent_tools=varied.agent_tools.with_descriptions(edition.descriptions))
     return varied if data_dir is None else replace(varied, data_name=edition.folder)
 
 
@@ -109,7 +119,13 @@ def _read(path: Path) -> Edition:
     if unknown or not isinstance(content.get("values"), dict):
         problem = f"unknown key {unknown[0]!r}" if unknown else "there is no table [values]"
         raise ConfigurationError(f"{path}: {problem}: expected [values], with lines such as 'extra_bag_fee = 65'")
-    return Edition(flat_values(content["values"]), str(path), content.get("domain"), content.get("folder", ""))
+    return Edition(
+        flat_values(content["values"]),
+        str(path),
+        content.get("domain"),
+        content.get("folder", ""),
+        content.get("descriptions", {}),
+    )
 
 
 def seeded(values: Values, seed: int) -> dict[str, object]:

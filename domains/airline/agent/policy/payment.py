@@ -82,15 +82,19 @@ def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[
         methods = methods_in(text, user)
         if not methods:
             return None
-        _check_numbers(text, methods, session.values)
+        halves = bool(_SPLIT.search(text))
+        if halves and session.values["max_credit_cards"] > 1:
+            methods = [method for method in methods if isinstance(method, CreditCard)]
+            methods = methods if len(methods) > 1 else list(Wallet(user).cards[:2])
+        elif halves:
+            raise Declined("a reservation is paid with one credit card at most")
+        _check_numbers(methods, session.values)
         return _shares(methods, total)
 
     return (yield from session.find(f"{statement} {WHICH_METHOD}", read))
 
 
-def _check_numbers(text: str, found: list[PaymentMethod], values: Values) -> None:
-    if _SPLIT.search(text):
-        raise Declined("a reservation is paid with one credit card at most")
+def _check_numbers(found: list[PaymentMethod], values: Values) -> None:
     for kind, name, value in _MOST:
         most = values[value]
         if sum(isinstance(method, kind) for method in found) > most:
@@ -99,8 +103,10 @@ def _check_numbers(text: str, found: list[PaymentMethod], values: Values) -> Non
 
 def _shares(found: list[PaymentMethod], total: int) -> list[dict[str, Any]]:
     payments: list[dict[str, Any]] = []
-    for method in found:
-        amount = total if isinstance(method, CreditCard) else min(total, int(method.amount))
+    for number, method in enumerate(found):
+        # What is left is shared by the cards that follow.
+        cards = sum(isinstance(other, CreditCard) for other in found[number:])
+        amount = total // cards if isinstance(method, CreditCard) else min(total, int(method.amount))
         total -= amount
         if amount:
             payments.append({"payment_id": method.id, "amount": amount})
