@@ -12,6 +12,7 @@ from ..files import atomic_write, digest, file_name_of
 from ..plain import json
 from ..runner.config import SimulationSettings
 from .fingerprints import domain_hashes, task_hash
+from .layout import ignore_in_git
 
 if TYPE_CHECKING:
     from ..environment import Domain
@@ -43,6 +44,7 @@ def store_strength(domain: Domain, command: str, facts: StrengthFacts) -> None:
     file, of = _file(domain, command), _fingerprint(domain)
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
+        ignore_in_git(STRENGTH.parent)
         atomic_write(file, facts.model_copy(update={"of": of}).model_dump_json(indent=1) + "\n")
 
 

@@ -73,19 +73,27 @@ def bookings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def tau(folder: Path, *args: str) -> tuple[int, str]:
+def tau(folder: Path, *args: str, errors: str = "") -> tuple[int, str]:
     # In a process of its own: the project's modules have the names of other projects' ones.
     command = [sys.executable, "-c", "import sys; from pytest_tau.cli import main; sys.exit(main())", *args]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert not done.stderr
+    assert all(errors and line.startswith(errors) for line in done.stderr.splitlines()), done.stderr
     return done.returncode, done.stdout
+
+
+def test_one_command_says_what_the_suite_is_worth(bookings: Path) -> None:
+    assert tau(bookings, "lint") == (0, shown("tau lint"))
+    status, out = tau(bookings, "mutants", "--tau-agent", "agent.py:Agent", errors="plan: ")
+    score = shown("tau mutants --tau-agent agent.py:Agent").removeprefix("…\n")
+    assert (status, out.endswith(score)) == (0, True), out
+    assert f"mutants: {score.partition(' (')[0]} (" in tau(bookings, "lint")[1]
 
 
 def test_coverage_lists_what_nothing_touches(bookings: Path) -> None:
     status, out = tau(bookings, "coverage", "--max", "1")
     assert status == 0
     parts = shown("tau coverage --max 1").split("…\n")
-    assert len(parts) == 3
+    assert len(parts) == 5
     places = [out.index(part) for part in parts if part]
     assert places == sorted(places)
     assert places[0] == 0

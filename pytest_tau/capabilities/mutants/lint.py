@@ -49,7 +49,7 @@ def noticed_faults(domain: Domain, tasks: Sequence[Task]) -> dict[Mutant, bool]:
     for action in (action for task in tasks for action in task.criteria.actions or ()):
         for name, value in action.arguments.items():
             pool.setdefault((action.name, name), []).append(value)
-    writes = {tool.name for tool in domain.environment().shared_tools("assistant") if tool.mutates}
+    writes = {tool.name for tool in domain.spec.agent_tools.tools().values() if tool.mutates}
     noticed: dict[Mutant, bool] = {}
     for task in (task for task in tasks if "DB" in task.criteria.reward_basis):
         for mutant, actions in _faulty(task.criteria.actions or (), writes, pool):

@@ -20,7 +20,7 @@ async def lint(view: LintView) -> list[str]:
         rules = len(rules_before_writes(view.domain))
     except ConfigurationError:  # which is a finding of its own
         rules = 0
-    writes = {tool.name for tool in view.domain.environment().shared_tools("assistant") if tool.mutates}
+    writes = {tool.name for tool in view.domain.spec.agent_tools.tools().values() if tool.mutates}
     changing = sum(any(action.name in writes for action in task.criteria.actions or ()) for task in view.tasks)
     tasks = f"{changing} of {plural(len(view.tasks), 'task')}"
     return [
