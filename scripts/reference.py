@@ -56,6 +56,7 @@ MODULES = {
     "pytest_tau.chat": "model calls, cassettes, context budgets",
     "pytest_tau.references": "what is known of a task without a conversation",
     "pytest_tau.endpoint": "models and tools of a trial over HTTP",
+    "pytest_tau.endpoint.mcp": "tools over MCP",
     "pytest_tau.episodes": "conversations that are stepped by who plays one side",
     "pytest_tau.testing": "a scripted model server for tests of your own agent",
     "pytest_tau.errors": "the exceptions",

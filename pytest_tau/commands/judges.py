@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
@@ -48,10 +48,6 @@ def judge_llm(args: argparse.Namespace, *, priced: bool = False) -> LLM:
     Raises:
         ConfigurationError: It cannot be called.
     """
-    from ..chat import LLM
-    from ..chat.call_arguments import with_defaults
-    from ..integrations.default_model import check_model, default_model
-
     try:
         arguments = parse_json(args.judge_llm_args or "{}")
     except DocumentError as error:
@@ -59,5 +55,23 @@ def judge_llm(args: argparse.Namespace, *, priced: bool = False) -> LLM:
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
-    check_model(args.judge_llm, arguments, priced=priced)
-    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
+    return llm_named(args.judge_llm, arguments, priced=priced)
+
+
+def llm_named(name: str, arguments: dict[str, Any] | None = None, *, priced: bool = False) -> LLM:
+    """Return a model that the default client calls.
+
+    Args:
+        name: Its litellm name.
+        arguments: Arguments of its calls.
+        priced: Whether the prices of its calls have to be known.
+
+    Raises:
+        ConfigurationError: It cannot be called.
+    """
+    from ..chat import LLM
+    from ..chat.call_arguments import with_defaults
+    from ..integrations.default_model import check_model, default_model
+
+    check_model(name, arguments or {}, priced=priced)
+    return LLM(name, default_model(), with_defaults(name, arguments or {}))

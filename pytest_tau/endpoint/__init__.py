@@ -1,7 +1,7 @@
 """An HTTP endpoint for the models and tools of trials: agents reach them with the client of their framework."""
 
 from .formats import EndpointRequest
-from .listener import close_session, open_session
+from .listener import body_of, close_session, load_web, open_session
 from .session import Address, ToolOutcome, TrialSession, mask_tokens
 from .wire import WireReply, WireRequest
 
@@ -12,7 +12,9 @@ __all__ = [
     "TrialSession",
     "WireReply",
     "WireRequest",
+    "body_of",
     "close_session",
+    "load_web",
     "mask_tokens",
     "open_session",
 ]

@@ -91,7 +91,7 @@ def open_session(session: TrialSession) -> Address:
         if process not in _LISTENERS:
             mask_tokens_in_logs()
             os.environ.update(loopback_exemption(environment_variables()))
-            _LISTENERS[process] = Listener(load())
+            _LISTENERS[process] = Listener(load_web())
         return _LISTENERS[process].open(session)
 
 
@@ -102,7 +102,7 @@ def close_session(address: Address) -> None:
         listener.close(address.api_key)
 
 
-def load(purpose: str = "the endpoint for models") -> Any:
+def load_web(purpose: str = "the endpoint for models") -> Any:
     """Return ``aiohttp.web``, imported if it was not yet.
 
     Args:

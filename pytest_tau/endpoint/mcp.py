@@ -20,8 +20,20 @@ if TYPE_CHECKING:
     from .session import ToolSession
     from .wire import WireRequest
 
+__all__ = [
+    "INVALID_REQUEST",
+    "VERSIONS",
+    "VERSION_HEADER",
+    "McpReply",
+    "error_answer",
+    "id_of",
+    "is_initialize",
+    "respond",
+]
+
 #: Revisions of the protocol that begin with ``initialize``, newest first.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+#: The header with the revision of a request.
 VERSION_HEADER = "mcp-protocol-version"
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602

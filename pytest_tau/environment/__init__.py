@@ -3,6 +3,7 @@
 from ..errors import ToolError
 from ..models import Spoken
 from ..models.task_files import DEFAULT_SPLIT
+from .arguments import misfits
 from .changes import Change, value_changes
 from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
@@ -65,6 +66,7 @@ __all__ = [
     "flat_values",
     "is_error",
     "jsonable",
+    "misfits",
     "named_in",
     "number_word",
     "on_other_domain",

@@ -3,6 +3,7 @@
 from .component import CustomComponent, Evaluator, GradingInput, RewardComponent
 from .component_reports import Check, Line, difference_texts
 from .components import COMPONENTS, components_of, known_components
+from .components.db import check_db
 from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
 from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
@@ -28,6 +29,7 @@ __all__ = [
     "UniformJudge",
     "Verdict",
     "aevaluate",
+    "check_db",
     "components_of",
     "difference_texts",
     "evaluate",

@@ -22,26 +22,33 @@ from .message import sentences, spoken
 
 if TYPE_CHECKING:
     from .agreement import agrees_at_once, asks_for_yes, hesitates, is_no, is_yes
+    from .parser import ParsedText, parse
     from .turns import closes, hands_over, mentions_refusal, waits_for_yes, wants_answer
-    from .vocabulary import follows, words
+    from .vocabulary import FACTS, facts_in, follows, identifies_user, words
 
 #: The other public names by their modules, which are imported when a name is asked for.
 _HOMES = {
     **dict.fromkeys(("agrees_at_once", "asks_for_yes", "hesitates", "is_no", "is_yes"), "agreement"),
     **dict.fromkeys(("closes", "hands_over", "mentions_refusal", "waits_for_yes", "wants_answer"), "turns"),
-    **dict.fromkeys(("follows", "words"), "vocabulary"),
+    **dict.fromkeys(("ParsedText", "parse"), "parser"),
+    **dict.fromkeys(("FACTS", "facts_in", "follows", "identifies_user", "words"), "vocabulary"),
 }
 
 __all__ = [
+    "FACTS",
+    "ParsedText",
     "agrees_at_once",
     "asks_for_yes",
     "closes",
+    "facts_in",
     "follows",
     "hands_over",
     "hesitates",
+    "identifies_user",
     "is_no",
     "is_yes",
     "mentions_refusal",
+    "parse",
     "sentences",
     "spoken",
     "waits_for_yes",

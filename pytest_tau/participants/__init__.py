@@ -20,6 +20,7 @@ from .agents import (
     Replay,
     load_recordings,
 )
+from .agents.replay import ReplayParticipant
 from .base import Adapter, BuiltIn
 from .behaviours import BEHAVIOURS, COOPERATIVE, Behaviour, Heard, Manner
 from .chat_format import chat_messages, visible_to
@@ -76,6 +77,7 @@ __all__ = [
     "Prompting",
     "Recording",
     "Replay",
+    "ReplayParticipant",
     "Reply",
     "ScriptedUser",
     "Side",

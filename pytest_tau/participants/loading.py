@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..endpoint.listener import load
+from ..endpoint.listener import load_web
 from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
 from ..files import digest
 from ..masking import mask_secrets
@@ -103,7 +103,7 @@ class ParticipantSource(NamedTuple):
             ConfigurationError: The packages of the extra ``endpoint`` are not installed.
         """
         try:
-            load()
+            load_web()
         except ConfigurationError as error:
             raise ConfigurationError(f"agent {self.name} uses the endpoint of the trial: {error}") from error
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .recognition import DomainSource, recognise_domain, worked_alone
+    from .replay_diff import call_on_other_data
     from .stored import PlacedTrial, StoredTrials
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
     **dict.fromkeys(("DomainSource", "recognise_domain", "worked_alone"), "recognition"),
+    **dict.fromkeys(("call_on_other_data",), "replay_diff"),
     **dict.fromkeys(("PlacedTrial", "StoredTrials"), "stored"),
 }
 
-__all__ = ["DomainSource", "PlacedTrial", "StoredTrials", "recognise_domain", "worked_alone"]
+__all__ = ["DomainSource", "PlacedTrial", "StoredTrials", "call_on_other_data", "recognise_domain", "worked_alone"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .manifest import diff_settings
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
+    from .results.streaming_json import JsonText
     from .store import Store, TimedStore
     from .strength import StrengthFacts, all_strength, store_strength, stored_strength
 
@@ -23,6 +24,7 @@ _HOMES = {
     **dict.fromkeys(("FactWriter",), "later"),
     **dict.fromkeys(("RUNS", "ignore_in_git"), "layout"),
     **dict.fromkeys(("diff_settings",), "manifest"),
+    **dict.fromkeys(("JsonText",), "results.streaming_json"),
     **dict.fromkeys(("store_of",), "fetch"),
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
@@ -35,6 +37,7 @@ __all__ = [
     "RUNS",
     "FactWriter",
     "Group",
+    "JsonText",
     "Run",
     "RunDraft",
     "Store",

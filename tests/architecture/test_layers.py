@@ -126,7 +126,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "documents": {"tomllib"},
     "models": {"pydantic"},
     "chat": {"pydantic", "tenacity", "tiktoken"},
-    # By name, when a trial is served first: see listener.load.
+    # By name, when a trial is served first: see listener.load_web.
     "endpoint": set(),
     "environment": {"pydantic", "pydantic_core", "docstring_parser"},
     "protocol": {"pydantic", "docstring_parser"},

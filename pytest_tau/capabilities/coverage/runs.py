@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError, TauError
-from ...regrade import recognise_domain, worked_alone
-from ...regrade.replay_diff import call_on_other_data
+from ...regrade import call_on_other_data, recognise_domain, worked_alone
 from ...runs import open_run
 from .measure import Played
 

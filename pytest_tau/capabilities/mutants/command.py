@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...commands import add_options, add_project_options, print_aside, print_json, project_of
+from ...commands import add_options, add_project_options, llm_named, print_aside, print_json, project_of
 from ...environment import DEFAULT_SPLIT
 from ...errors import BudgetError, ConfigurationError
 from ...runs import StrengthFacts, store_strength
@@ -243,14 +243,4 @@ def _llms(args: argparse.Namespace) -> dict[Role, LLM]:
         ConfigurationError: One cannot be called.
     """
     names: dict[Role, str | None] = {"agent": args.agent_llm, "user": args.user_llm}
-    if not any(names.values()):
-        return {}
-    from ...chat import LLM, with_defaults
-    from ...integrations.default_model import check_model, default_model
-
-    models: dict[Role, LLM] = {}
-    for role, name in names.items():
-        if name is not None:
-            check_model(name, {}, priced=args.budget is not None)
-            models[role] = LLM(name, default_model(), with_defaults(name, {}))
-    return models
+    return {role: llm_named(name, priced=args.budget is not None) for role, name in names.items() if name is not None}

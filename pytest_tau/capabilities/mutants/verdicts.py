@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ...analysis import Pair, Paired, PassCount, wilson
-from ...references.wishes import words_of
+from ...references import words_of
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
 from .mutant import GIVEN, KINDS, Mutant

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...endpoint import WireReply
-from ...environment.arguments import misfits
+from ...environment import misfits
 from . import grading, mcp
 from .openapi import document
 from .store import DEFAULT

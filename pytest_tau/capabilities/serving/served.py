@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import jsonable
-from ...evaluation.components.db import check_db
+from ...evaluation import check_db
 from ...models import AssistantMessage, ToolCall, UserMessage, clone
 from .wire import RequestError
 

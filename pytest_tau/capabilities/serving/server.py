@@ -10,7 +10,7 @@ import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...endpoint.listener import body_of, load
+from ...endpoint import body_of, load_web
 from ...errors import ConfigurationError
 from .routes import find_route
 from .settings import check_access
@@ -41,7 +41,7 @@ class EnvironmentServer:
     """
 
     def __init__(self, settings: ServingSettings) -> None:
-        self._web = load("tau serve")
+        self._web = load_web("tau serve")
         self._settings, self._store = settings, EnvironmentStore(settings)
 
     async def start(self) -> int:

@@ -9,7 +9,7 @@ import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...endpoint.listener import load
+from ...endpoint.listener import load_web
 from ..own_loop.form import own_loop
 from .program import PREFIX, ProgramAgent, parse_command
 from .stdio import PREFIX as STAYING, StayingAgent, parse_staying
@@ -49,7 +49,7 @@ def program_factory(spec: str, folder: Path) -> partial[Any]:
         factory = partial(StayingAgent, parse_staying(spec, folder))
     else:
         factory = partial(ProgramAgent, parse_command(spec, folder))
-    load()
+    load_web()
     return factory
 
 

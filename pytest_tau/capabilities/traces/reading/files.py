@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....documents import DocumentError, parse_json
-from ....runs.results.streaming_json import JsonText
+from ....runs import JsonText
 from .logs import is_dialogue
 from .spans import is_log, is_span
 

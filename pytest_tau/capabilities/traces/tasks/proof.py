@@ -10,8 +10,7 @@ from ....environment import is_error
 from ....errors import TauError
 from ....evaluation import evaluate
 from ....lint import lint_domain
-from ....participants import FAULTY_AGENTS, GoldAgent, Recording
-from ....participants.agents.replay import ReplayParticipant
+from ....participants import FAULTY_AGENTS, GoldAgent, Recording, ReplayParticipant
 from .state import problem_of
 from .user import unsaid
 

@@ -6,12 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ConfigurationError
-from ....language.parser import parse
-from ....language.vocabulary import FACTS, facts_in, identifies_user, words
+from ....language import FACTS, facts_in, identifies_user, parse, words
 from ....models import Answer, Goal, Request, UserScript
 
 if TYPE_CHECKING:
-    from ....language.parser import ParsedText
+    from ....language import ParsedText
     from ....models import Call
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
