@@ -15,7 +15,7 @@ from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .asyncio_fixtures import is_async_fixture
 from .fixture_effects import changes_world, fixtures_before_trial, has_no_effect
-from .setup import make_environment, make_participant
+from .setup import make_environment, make_participant, trial_setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -121,7 +121,7 @@ class TrialPrefetcher:
         What its model calls have used and cost counts.
         """
         self._repeated.add(item)
-        self._start(item, lost.models.ledger.usage)
+        self._start(item, lost.setup.models.ledger.usage)
         return item in self._running
 
     def release(self, item: pytest.Item) -> None:
@@ -164,7 +164,7 @@ class TrialPrefetcher:
             environment = make_environment(item, spec)
             models = trial_models(item, spec, trial_of(item), environment, used)
             agent, user = make_participant("agent", item, spec), make_participant("user", item, spec)
-            trial = TrialFuture(item, spec, trial_of(item), environment, models, agent, user)
+            trial = TrialFuture(item, spec, trial_setup(item, spec, trial_of(item), environment, models), agent, user)
             trial.start(repeatable=item not in self._repeated)
         except pytest.exit.Exception:
             raise

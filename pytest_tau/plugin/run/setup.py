@@ -16,12 +16,13 @@ from ..items import home_of, item_state, spec_of
 from .fixture_effects import changes_world
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Sequence
 
-    from ...chat import ChatModel
+    from ...chat import ChatModel, TrialModels
     from ...environment import Environment
     from ...models import Task
     from ...participants import ParticipantSource, Side
+    from ...runner import TrialSetup
     from ..context.run_context import RunContext
     from ..hook_calls import HookCall
     from ..items import TaskSpec
@@ -84,6 +85,42 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
     except TaskFormatError as error:
         file = spec.domain.file_of(spec.task) or home_of(item)
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+
+
+def trial_setup(
+    item: pytest.Item, spec: TaskSpec, number: int, environment: Environment, models: TrialModels
+) -> TrialSetup:
+    """Return what a trial of an item is run with.
+
+    Args:
+        item: The test item.
+        spec: Task, domain and settings.
+        number: The number of the trial, from 0.
+        environment: The databases and tools.
+        models: The models that are called.
+    """
+    from ...runner import TrialSetup
+
+    return TrialSetup(
+        spec.task,
+        spec.domain,
+        environment,
+        spec.config.simulation,
+        models,
+        number,
+        require_context(item.config).seed(number),
+        make_tools=_tools_of_plugins(item),
+        test=item.nodeid,
+    )
+
+
+def _tools_of_plugins(item: pytest.Item) -> Callable[[str, Sequence[Any]], Any]:
+    """Return a function that asks the hooks of an item for tools as objects of a framework."""
+
+    def make(name: str, tools: Sequence[Any]) -> Any:
+        return item.ihook.pytest_tau_tools_for(name=name, tools=list(tools))
+
+    return make
 
 
 def make_participant(side: Side, item: pytest.Item, spec: TaskSpec) -> Any:

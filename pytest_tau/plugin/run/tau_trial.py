@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ..context.run_state import require_context
 from ..items import is_task_item, item_state
+from .setup import trial_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
     import pytest
 
@@ -67,7 +68,7 @@ class TauTrial(int):
 
     def _open(self) -> AgentTrial:
         from ...participants.own_loop import AgentTrial
-        from ...runner import Trial, TrialSetup
+        from ...runner import Trial
 
         request = self._request
         item, context = request.node, require_context(request.config)
@@ -82,24 +83,5 @@ class TauTrial(int):
         state = item_state(item)
         assert state.graded is not None, "the models depend on the task"
         spec, environment = state.graded[1], request.getfixturevalue("tau_env")
-        setup = TrialSetup(
-            spec.task,
-            spec.domain,
-            environment,
-            spec.config.simulation,
-            models,
-            int(self),
-            context.seed(int(self)),
-            make_tools=tools_of_plugins(item),
-            other_loop=context.loop.ensure,
-        )
+        setup = replace(trial_setup(item, spec, int(self), environment, models), other_loop=context.loop.ensure)
         return AgentTrial(Trial(setup).context("agent"))
-
-
-def tools_of_plugins(item: pytest.Item) -> Callable[[str, Sequence[Any]], Any]:
-    """Return a function that asks the hooks of an item for tools as objects of a framework."""
-
-    def make(name: str, tools: Sequence[Any]) -> Any:
-        return item.ihook.pytest_tau_tools_for(name=name, tools=list(tools))
-
-    return make

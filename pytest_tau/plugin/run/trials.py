@@ -12,57 +12,48 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pytest
 
-from ...capability.calls import columns_of
-from ...chat import Recorder, TrialModels
 from ...clock import steady_time
 from ...errors import BudgetError, ConfigurationError
-from ...models import STOPS, AssistantMessage, ForeignAgent
-from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
-from ...plain import json
-from ...runner import Trial, TrialSetup, refuse_failing_reference
+from ...runner import Trial, refuse_failing_reference
 from ...runs.manifest import diff_values
 from ...stalls import TRIAL_TIME, TrialTime
 from ...text import error_line, printable
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
 from ..context.run_state import require_context, run_state
-from ..items import item_state, set_properties
+from ..items import item_state
 from ..makers import SIDES, inputs_of
 from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
-from .models import cassette_path, usage_facts
-from .outcomes import record_of, result_of
+from .foreign import note_foreign
+from .item_facts import BY_PARTICIPANT, set_facts, set_fault
+from .models import usage_facts
+from .outcomes import result_of
 from .setup import sources_of, task_for
-from .tau_trial import tools_of_plugins
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Awaitable, Callable
 
-    from ...environment import Environment
     from ...models import Message, Simulation
     from ...participants import ParticipantSource
+    from ...runner import TrialSetup
     from ...stalls import Stall
     from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
 
-#: The participant that has broken off a conversation, by how it ended.
-_BY_PARTICIPANT = {"agent_error": "agent", "user_error": "user"}
-
 
 @dataclass(eq=False)
 class TrialFuture:
-    """A trial of an item: its parts, as fixtures or hooks have made them, and what comes of it once it is started.
+    """A trial of an item, which fixtures or hooks have set up, and what comes of it once it is started.
 
     When pytest runs the item, the item waits for it and calls the hooks with its messages.
 
     Attributes:
         item: The test item.
         spec: Task, domain and settings.
-        number: The number of the trial, from 0.
-        environment: The databases and tools.
-        models: The models that are called.
+        setup: What it is run with.
         agent: The agent: one of the forms of agents, or a source of them.
         user: The simulated user, likewise.
         tau_trial: The value of the fixture of this name; None without it.
@@ -72,9 +63,7 @@ class TrialFuture:
 
     item: pytest.Item
     spec: TaskSpec
-    number: int
-    environment: Environment
-    models: TrialModels
+    setup: TrialSetup
     agent: Any
     user: Any
     tau_trial: Any = None
@@ -126,27 +115,19 @@ class TrialFuture:
         self._context.logs.attach()
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self.item.nodeid)
-            self.models.observe(self._log.add_call)
+            self.setup.models.observe(self._log.add_call)
         # A trial without a model ends sooner than a message reaches the other thread.
         listens = self._log is not None or self._has_listeners()
-        setup = TrialSetup(
-            self.spec.task,
-            self.spec.domain,
-            self.environment,
-            self.spec.config.simulation,
-            self.models,
-            self.number,
-            self._context.seed(self.number),
+        self.setup = setup = replace(
+            self.setup,
             on_message=self._add_message if listens else None,
-            make_tools=tools_of_plugins(self.item),
             # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
             agent_trial=getattr(self.tau_trial, "opened", None),
-            test=self.item.nodeid,
         )
         self._trial = trial = Trial(setup)
         self._context.running.add(self)
         self._after = self.item.config.hook.pytest_tau_after_trial(
-            item=self.item, spec=self.spec, number=self.number, models=self.models
+            item=self.item, spec=self.spec, number=setup.trial, models=setup.models
         )
         agent, user = sources_of(self._context, self.spec, self.agent, self.user)
         limit = self.spec.config.simulation.foreign_seconds
@@ -295,7 +276,7 @@ class TrialFuture:
         item = self.item
         hooks = item.ihook  # each access looks the hooks up again, which takes time
         started = hooks.pytest_tau_simulation_started
-        started(item=item, task=task_for(started, self.spec.task), trial=self.number)
+        started(item=item, task=task_for(started, self.spec.task), trial=self.setup.trial)
         failure: Exception | None = None
         while (message := self._next_message()) is not None:
             try:
@@ -324,7 +305,7 @@ class TrialFuture:
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
-        item_state(self.item).report.usage = usage_facts(self.spec, self.models)
+        item_state(self.item).report.usage = usage_facts(self.spec, self.setup.models)
         skip_without_money(self.item, f"{error}, which has stopped this trial", is_priced=error.is_priced)
 
     def _result(self) -> Simulation:
@@ -356,13 +337,14 @@ class TrialFuture:
 
     def _completed(self, trial: Trial, simulation: Simulation, agent: ParticipantSource) -> Simulation:
         """Return the simulation of a trial that has ended, stored."""
-        self._note_foreign(simulation, agent)
+        has_budget = self.spec.config.models.has_budget
+        note_foreign(simulation, agent, self.setup, is_costed=has_budget or self._context.gates_cost)
         trial.note_late_calls(simulation)
         self._context.late_calls.append(trial.late_calls)
         if inputs := inputs_of(self.item):
             simulation.info = replace(simulation.info, inputs=inputs)
         # Other faults, as of a provider, have no frames of a participant's code that would explain them.
-        self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
+        self._fault = trial.fault if simulation.termination_reason in BY_PARTICIPANT else None
         self._end_log(simulation)
         self._store(simulation)
         return simulation
@@ -379,20 +361,8 @@ class TrialFuture:
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
         if self._log is not None:
-            text = None if self._fault is None else participant_traceback(self._fault, self.models.arguments)
+            text = None if self._fault is None else participant_traceback(self._fault, self.setup.models.arguments)
             self._log.end(simulation, error, text)
-
-    def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
-        """Record whether an agent that is not built in called a tool, and a model if calls are counted or recorded."""
-        if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
-            simulation.info = replace(simulation.info, silent_agent=agent.name)
-        models = self.spec.config.models
-        limited = models.has_budget or self._context.gates_cost
-        if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
-            seen = "agent" in self.models.ledger.asked
-            clients = [] if seen else imported_clients(agent.target)
-            foreign = ForeignAgent(agent.name, seen, clients)
-            simulation.info = replace(simulation.info, foreign_agent=foreign)
 
     def _store(self, simulation: Simulation) -> bool:
         """Store the simulation, before anything else can fail; return whether none was stored before."""
@@ -405,52 +375,9 @@ class TrialFuture:
         return True
 
     def _set_facts(self, simulation: Simulation) -> None:
-        """Set the facts of the trial on the item, replacing those from before a rerun."""
-        item, state = self.item, item_state(self.item)
-        report = state.report
-        report.usage, state.record = None, record_of(item, simulation)
-        self._set_fault(simulation)
-        if simulation.model_usage:
-            restored_usage = simulation.model_usage if self._restored is not None else None
-            report.usage = usage_facts(self.spec, self.models, restored_usage)
-        report.results_problem = self._problem
-        if isinstance(self.models.tape, Recorder):
-            state.cassette = cassette_path(item, self.spec, self.number)
-        set_properties(
-            item,
-            tau_domain=self.spec.domain.name,
-            tau_task=simulation.task_id,
-            tau_trial=self.number,
-            tau_reward=simulation.reward,
-            tau_outcome=simulation.outcome,
-            tau_usage=json.dumps(report.usage) if report.usage else None,
-            tau_restored=True if self._restored is not None else None,
-            **{
-                f"tau_{named.column.name}": value
-                for named in columns_of(each.capability for each in self.spec.config.simulation.capabilities)
-                if named.column.label and (value := named.value(simulation.facts)) != ""
-            },
-        )
-
-    def _set_fault(self, simulation: Simulation) -> None:
-        """Set what the report and the debugger show of an exception of a participant."""
-        state, fault = item_state(self.item), self._fault
-        text = None if fault is None else participant_traceback(fault, self.models.arguments)
-        side = _BY_PARTICIPANT.get(simulation.termination_reason)
-        state.traceback = None if text is None else (f"Traceback of the {side}", text)
-        # Its frames keep what the participant has in memory alive.
-        state.fault = fault if self.item.config.option.usepdb else None
-
-
-def _has_called(simulation: Simulation) -> bool:
-    """Return whether the agent has made a tool call."""
-    return any(made.call.requestor == "assistant" for made in simulation.calls)
-
-
-def _has_replied(simulation: Simulation) -> bool:
-    """Return whether the agent has had a turn; a trial that ended in an error shows nothing about it."""
-    replies = any(isinstance(message, AssistantMessage) for message in simulation.messages[1:])
-    return simulation.outcome != "error" and (replies or simulation.termination_reason in {"agent_error", "timeout"})
+        set_facts(self.item, self.spec, self.setup, simulation, is_restored=self._restored is not None)
+        set_fault(self.item, self.setup.models, simulation, self._fault)
+        item_state(self.item).report.results_problem = self._problem
 
 
 def run_trial(request: pytest.FixtureRequest, trial: TrialFuture) -> Simulation:
