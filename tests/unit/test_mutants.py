@@ -166,12 +166,20 @@ def test_one_trial_decides_if_the_agent_never_varies() -> None:
 def test_an_agent_that_varies_is_decided_by_a_significant_loss() -> None:
     omitted, gone = Mutant("call-omitted", "create_task"), Mutant("tool-gone", "get_users")
     killed, survived = judged(Moody, omitted, gone, number=6, trials=4)
-    assert (killed.outcome, killed.trials) == ("killed", 24)
-    assert killed.why.startswith("pass^1 0.750 -> 0.000 over 6 tasks, p = 0.0")
-    assert (survived.outcome, survived.why) == ("survived", "pass^1 0.750 -> 0.750 over 6 tasks, p = 1.000")
-    # Too few tasks prove nothing.
+    # Whatever the sixth task shows, the loss of five is significant, and that of one is not.
+    assert (killed.outcome, killed.trials) == ("killed", 20)
+    assert killed.why.startswith("pass^1 0.750 -> 0.000 over 5 tasks, p = 0.0")
+    assert killed.why.endswith("; 1 task more cannot change that")
+    assert (survived.outcome, survived.why[:22]) == ("survived", "pass^1 0.750 -> 0.750 ")
+    assert survived.trials < 24
+    # Too few tasks prove nothing, and the second one is not played.
     (undecided,) = judged(Moody, omitted, number=2, trials=4)
-    assert undecided.outcome == "survived"
+    assert (undecided.outcome, undecided.trials) == ("survived", 4)
+
+
+def test_tasks_that_can_change_the_outcome_are_played() -> None:
+    (killed,) = judged(Moody, Mutant("call-omitted", "create_task"), number=5, trials=4)
+    assert (killed.outcome, killed.trials) == ("killed", 20)
 
 
 def test_an_agent_that_varies_plays_the_tasks_that_a_sentence_is_about() -> None:
@@ -270,9 +278,9 @@ def test_the_command_shows_survivors_and_the_score(tau: Tau) -> None:
 def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -> None:
     selected = ("mutants", "retail", "--select", "cancel-un*", "--mutant", "descriptions-swapped")
     # None of them is decided, so that no score is reached.
-    failed = tau(*selected, "--tau-agent", "rules", "--fail-under", "0.5")
+    failed = tau(*selected, "--tau-agent", "rules", "--min-score", "0.5")
     assert (failed.status, failed.lines[-1]) == (1, "score: none, as no mutant was decided; 8 equivalent")
-    assert tau(*selected, "--tau-agent", "rules", "--fail-under", "90").status == 2
+    assert tau(*selected, "--tau-agent", "rules", "--min-score", "90").status == 2
     assert "expected an amount in USD above 0" in tau(*selected, "--tau-agent", "rules", "--tau-budget", "0").err
     none = tau(*selected, "--tau-agent", "noop")
     assert (none.status, "passes none of 1 task" in none.err) == (2, True)

@@ -41,11 +41,12 @@ def add_parser(commands: Any) -> None:
         "notices. Mutants lack a sentence of the policy or have another number or choice in it, lack a tool or have "
         "two descriptions swapped, see old results or the first record only, or make a call with another argument, "
         "twice or not at all. A mutant plays the tasks in which its fault has a consequence, the shortest first. It is "
-        "killed by one failed trial if the agent never varies, else by a significant loss.",
-        statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
+        "killed by one failed trial if the agent never varies, else by a significant loss; a task that cannot change "
+        "the outcome is not played.",
+        statuses={0: "the mutants were played", 1: "the score is below --min-score", 2: "the command cannot be used"},
         examples=[
             ("tau mutants airline --tau-agent rules", "an agent that never varies"),
-            ("tau mutants retail --tau-agent llm --tau-agent-llm MODEL --tau-budget 20", "a model, for at most $20"),
+            ("tau mutants retail --tau-agent llm --tau-agent-llm MODEL --dry-run", "the plan for a model"),
         ],
     )
     text = "the domain whose tasks are played (default: that of the project)"
@@ -55,7 +56,7 @@ def add_parser(commands: Any) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--dry-run", action="store_true", help="show the plan, and call no model")
     text = "exit with 1 if the share of killed mutants is below this number from 0 to 1"
-    output.add_argument("--fail-under", type=_share, metavar="SCORE", help=text)
+    output.add_argument("--min-score", type=_share, metavar="SCORE", help=text)
     add_options(output, "json")
     output.add_argument("-v", "--verbose", action="store_true", help="show killed and equivalent mutants, too")
     add_project_options(parser)
@@ -179,7 +180,7 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
     if score.rate is not None and not (args.mutant or args.select) and args.split == DEFAULT_SPLIT:
         facts = StrengthFacts(line=f"{in_words(score)}, by {trials.agent}", sentences=_sentences(verdicts))
         store_strength(trials.domain, "mutants", facts)
-    return int(args.fail_under is not None and (score.rate is None or score.rate < args.fail_under))
+    return int(args.min_score is not None and (score.rate is None or score.rate < args.min_score))
 
 
 def _sentences(verdicts: Sequence[Verdict]) -> dict[str, bool]:

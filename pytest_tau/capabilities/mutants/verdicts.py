@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ...analysis import Pair, Paired, PassCount, wilson
 from ...references import words_of
+from ...text import plural
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
 from .mutant import GIVEN, KINDS, Mutant
@@ -225,20 +226,41 @@ class Judge:
         return Verdict(mutant, "survived", tuple(acted[:_NEAREST]), len(tasks), why, tuple(sorted(rules)))
 
     def _varying(self, mutant: Mutant, tasks: Sequence[Task]) -> Verdict:
-        """Decide by the loss over all tasks that can notice it, and the test of paired runs."""
+        """Decide by the loss over all tasks that can notice it, and the test of paired runs.
+
+        The rest of the tasks is not played if it cannot change the outcome.
+        """
         pairs: list[tuple[Pair, Task]] = []
-        for task in tasks:
-            after = _count([self._trials.play(task, number, [mutant]) for number in range(self._number)])
-            before = _count(self._base.trials[task.id])
+        number, rest = 0, [*tasks]
+        while rest:
+            task = rest.pop(0)
+            after = _count([self._trials.play(task, trial, [mutant]) for trial in range(self._number)])
+            before, number = _count(self._base.trials[task.id]), number + self._number
             pairs += [(Pair(before, after), task)] if before.trials and after.trials else []
-        number = len(tasks) * self._number
+            if rest and self._is_decided([pair for pair, _ in pairs], rest):
+                break
         if not pairs:
             return Verdict(mutant, "undecided", (), number, "no trial has a verdict")
         paired = Paired([pair for pair, _ in pairs])
         nearest = tuple(task.id for _, task in sorted(pairs, key=lambda pair: pair[0].change)[:_NEAREST])
         why = f"pass^1 {paired.before:.3f} -> {paired.after:.3f} over {len(pairs)} tasks, p = {paired.p:.3f}"
-        killed = paired.difference < 0 and paired.p < _LEVEL
-        return Verdict(mutant, "killed" if killed else "survived", nearest, number, why)
+        why += f"; {plural(len(rest), 'task')} more cannot change that" if rest else ""
+        return Verdict(mutant, "killed" if _is_lost(paired.pairs) else "survived", nearest, number, why)
+
+    def _is_decided(self, pairs: Sequence[Pair], rest: Sequence[Task]) -> bool:
+        """Return whether the outcome is the same if all further trials pass, if all fail, and if none has a verdict."""
+        before = [_count(self._base.trials[task.id]) for task in rest]
+        passing, failing = (
+            [Pair(count, PassCount(self._number, passed)) for count in before if count.trials]
+            for passed in (self._number, 0)
+        )
+        return len({_is_lost([*pairs, *further]) for further in (passing, failing, [])}) == 1
+
+
+def _is_lost(pairs: Sequence[Pair]) -> bool:
+    """Return whether the loss over tasks is significant."""
+    paired = Paired(pairs) if pairs else None
+    return paired is not None and paired.difference < 0 and paired.p < _LEVEL
 
 
 def _count(trials: Sequence[Played]) -> PassCount:
