@@ -143,7 +143,7 @@ def session_note(hours: float) -> str:
 
 
 def time_passed(text: str) -> timedelta | None:
-    """Return the time since the first session that the first message of a session tells; None for another message."""
+    """Return the time since the first session that the first message of a session states; None for another message."""
     note = _NOTE.match(text)
     if note is None:
         return None

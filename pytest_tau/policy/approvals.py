@@ -9,6 +9,7 @@ The agent asks by the tool ``request_approval``, whose result is the decision.
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from .rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..environment import DomainSpec, Tool
+    from ..environment import DomainSpec, Tool, Values
     from .parts import Breach, MadeCall
     from .trajectory import Trajectory
 
@@ -83,12 +84,24 @@ class Approval:
         conditions: The conditions, all of which must hold; none for every call of the tool.
         sentence: The sentence of the policy.
         text: The mark.
+        source: The mark and the sentence with their placeholders for values of the domain.
     """
 
     tool: str
     conditions: tuple[Condition, ...] = ()
     sentence: str = ""
     text: str = ""
+    source: tuple[str, str] = ("", "")
+
+    def with_values(self, values: Values) -> Approval:
+        """Return the kind of calls with values of the domain in its mark and its sentence.
+
+        Raises:
+            ConfigurationError: A placeholder names a value that is not declared, or cannot be calculated.
+            ValueError: The mark has another form.
+        """
+        mark, sentence = (values.fill(text, "policy") for text in self.source)
+        return replace(parse_approval(mark, sentence), source=self.source)
 
     def covers(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether a call needs the approval."""
@@ -115,7 +128,7 @@ def parse_approval(text: str, sentence: str = "") -> Approval:
             raise ValueError(f"{part['argument']}: expected a JSON value, got {part['value']}") from None
         conditions.append(Condition(part["argument"], part["comparison"], value))
         rest = rest[part.end() :]
-    return Approval(call["tool"], tuple(conditions), sentence, text.strip())
+    return Approval(call["tool"], tuple(conditions), sentence, text.strip(), (text, sentence))
 
 
 def approvals_of(spec: DomainSpec) -> tuple[Approval, ...]:
@@ -162,7 +175,7 @@ def _marked(spec: DomainSpec, joined: Callable[[list[str]], str]) -> tuple[Appro
     approvals = []
     for mark, sentence in marks_in(text, _MARK):
         try:
-            approval = parse_approval(mark[1], sentence)
+            approval = Approval("", source=(mark[1], sentence)).with_values(spec.values)
             if tools := spec.agent_tools.tools():  # those of a server are not known yet
                 check_approval(approval, tools)
         except ValueError as error:
@@ -193,6 +206,13 @@ class _Asks(Toolkit[Any]):
 
     tau_approvals: ClassVar[tuple[Approval, ...]] = ()
 
+    @classmethod
+    @functools.cache
+    def with_values(cls, values: Values) -> type[Toolkit[Any]]:
+        """Return the toolkit with other values of its domain, which the approvals have, too."""
+        approvals = tuple(approval.with_values(values) for approval in cls.tau_approvals)
+        return _with_tool(super().with_values(values), approvals)
+
     @tool("generic")
     def request_approval(self, tool: str, arguments: dict[str, Any], note: str = "") -> dict[str, str]:
         """Ask the person who approves whether you may make a call that needs an approval, and wait for the answer.
@@ -210,7 +230,7 @@ class _Asks(Toolkit[Any]):
 
 def _with_tool(toolkit: type[Toolkit[Any]], approvals: tuple[Approval, ...]) -> type[Toolkit[Any]]:
     members = {"tau_approvals": approvals, "__module__": toolkit.__module__, "__doc__": toolkit.__doc__}
-    bases = (_Asks,) if toolkit is Toolkit else (toolkit, _Asks)
+    bases = (_Asks,) if toolkit is Toolkit else (toolkit,) if issubclass(toolkit, _Asks) else (toolkit, _Asks)
     return type(toolkit.__name__, bases, members)
 
 
@@ -327,7 +347,7 @@ def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def approval_rules(approvals: Sequence[Approval]) -> list[Rule]:
     """Return the rules about calls that need an approval: each was asked for, not rejected, and made as approved."""
-    sentences = [approval.sentence for approval in approvals if approval.sentence]
+    sentences = [approval.source[1] for approval in approvals if approval.source[1]]
     stated = (tuple(fingerprint(sentence) for sentence in sentences),) if len(sentences) > 1 else ()
     sentence = sentences[0] if sentences else "Ask for an approval first."
     return [Rule(name, sentence, _check_of(name, approvals), bounded=True, editions=stated) for name in RULES]
@@ -335,8 +355,16 @@ def approval_rules(approvals: Sequence[Approval]) -> list[Rule]:
 
 def _check_of(name: str, approvals: Sequence[Approval]) -> Callable[[Trajectory], Iterator[Breach]]:
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        for act in acts_in(trajectory.calls, approvals):
+        for act in acts_in(trajectory.calls, _in_force(approvals, trajectory)):
             if act.breach == name:
                 yield trajectory.breach(act.call, act.evidence)
 
     return check
+
+
+def _in_force(approvals: Sequence[Approval], trajectory: Trajectory) -> Sequence[Approval]:
+    """Return the approvals with the values of the domain in which a conversation took place."""
+    marked = {approval.tool for approval in approvals if "{" in approval.source[0]}
+    first = next((call for call in trajectory.calls if call.name in marked), None)
+    state = first and trajectory.shared_state_before(first)
+    return [approval.with_values(state.values) for approval in approvals] if state else approvals

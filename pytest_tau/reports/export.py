@@ -123,7 +123,7 @@ def as_json(value: Any) -> str:
 def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     """Write a table with a row a simulation; returns how many.
 
-    A column of a capability that the run did not have is there if a simulation has a value of it.
+    The columns of a capability of the run are there if a simulation has its facts; another column is if it has a value.
 
     Text that a program for tables would take for a formula begins with an apostrophe.
 
@@ -134,18 +134,23 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     """
     table = csv.writer(file, lineterminator="\n")
     columns = [column for column in with_facts(run.fact_columns) if column.exported]
-    always = {column.name for column in COLUMNS} | {named_column.column.name for named_column in columns_in(run.info)}
-    shown_places = {place for place, column in enumerate(columns) if column.name in always}
+    shown_places = {place for place, column in enumerate(columns) if column in COLUMNS}
+    capabilities = {named_column.column.name: named_column.capability for named_column in columns_in(run.info)}
+    with_facts_of: set[str] = set()
     written = 0
-    # Which columns have a value is known at the end, and the rows of a large run are not kept in memory.
+    # Which columns are there is known at the end, and the rows of a large run are not kept in memory.
     with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
         for trial in _of(run, domain):
             record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
             row = [_text(column.cell(record, trial.simulation)) for column in columns]
             shown_places.update(place for place, cell in enumerate(row) if cell)
+            with_facts_of.update(trial.simulation.facts)
             rows.write(json.dumps(row) + "\n")
             written += 1
         rows.seek(0)
+        shown_places.update(
+            place for place, column in enumerate(columns) if capabilities.get(column.name) in with_facts_of
+        )
         places = sorted(shown_places)
         table.writerow(columns[place].name for place in places)
         table.writerows([row[place] for place in places] for row in map(parse_json, rows))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_tau.cli import main
+
 SABOTEUR = "pytest_tau.capabilities.approvals.saboteurs:"
 APPROVERS = """
 import time
@@ -226,3 +228,11 @@ def test_the_tools_of_a_server_can_need_an_approval(project) -> None:
     project.write("conftest.py", SERVER_CONFTEST.replace("MARK", "refnd"))
     run = project.run(*sides)
     run.line("<!-- approval: refnd -->: unknown tool of the agent 'refnd'; did you mean 'refund'")
+
+
+@pytest.mark.parametrize("domain", ["mock", "mock-approvals"])
+def test_a_table_has_the_columns_only_where_a_domain_has_approvals(approved, project, capsys, domain):
+    approved("gold", "--tau-num-tasks=1", "--tau-results=runs", domain=domain).outcomes(passed=1)
+    (run,) = (project.path / "runs").iterdir()
+    assert main(["export", "--format", "csv", str(run)]) == 0
+    assert (",approvals,unapproved" in capsys.readouterr().out) == (domain == "mock-approvals")

@@ -17,6 +17,7 @@ from pytest_tau.capabilities.approvals.approver import HumanApprover
 from pytest_tau.capabilities.approvals.script import lint, script_of
 from pytest_tau.capability.views import LintView
 from pytest_tau.chat import LLM
+from pytest_tau.environment import declare_values
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Task
 from pytest_tau.participants import BlockingCaller
@@ -465,3 +466,29 @@ def test_without_approvals_there_is_nobody_to_ask() -> None:
 
     with pytest.raises(ConfigurationError, match="declare it by with_approvals"):
         asyncio.run(ask_approver(Trial(), "refund", {}))  # type: ignore[arg-type]
+
+
+LIMITED = """
+- A refund above {limit} needs an approval. <!-- approval: refund(amount > {limit}) -->
+"""
+
+
+def test_a_mark_follows_the_values_of_the_policy() -> None:
+    values = declare_values({"limit": {"value": 100, "becomes": [50]}})
+    spec = with_approvals(shop(LIMITED, values=values))
+    changed = spec.with_values(values.with_changes({"limit": 50}))
+    for domain, needed in ((spec.load(), False), (changed.load(), True)):
+        ended = talk([asked(70), refund(70)], domain=domain)
+        assert answers_of(ended) == [{"decision": "approved" if needed else "not_needed"}]
+        assert len(facts(ended)["calls"]) == needed
+        silent = talk([refund(70)], domain=domain)
+        assert [breach["rule"] for breach in silent.facts["policy_rules"]["breaches"]] == ["approval"] * needed
+        assert silent.reward == (not needed)
+        assert f"A refund above {50 if needed else 100} needs" in domain.environment().policy
+
+
+def test_a_mark_names_a_declared_value() -> None:
+    with pytest.raises(ConfigurationError, match="limt"):
+        with_approvals(
+            shop(LIMITED.replace("{limit})", "{limt})"), values=declare_values({"limit": {"value": 1, "becomes": [2]}}))
+        )
