@@ -14,6 +14,8 @@ from .errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
+__all__ = ["new_event_loop", "run_steadily", "steady", "steady_time", "utc_now"]
+
 T = TypeVar("T")
 
 _UNBLOCK = (

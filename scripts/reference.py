@@ -69,6 +69,7 @@ MODULES = {
     "pytest_tau.language": "what the text of a message says",
     "pytest_tau.text": "lines of reports, with texts of others in them",
     "pytest_tau.terminal": "lines at a terminal",
+    "pytest_tau.clock": "time that goes on while a test has frozen it",
     "pytest_tau.masking": "secrets in texts that are shown or stored",
     "pytest_tau.documents": "JSON and TOML that others wrote",
     "pytest_tau.files": "names and digests of files",

@@ -5,6 +5,8 @@ from .call_arguments import with_defaults
 from .call_policy import LLM, CallPolicy
 from .cassettes import Identity, Player, Recorder
 from .ledger import CallLedger
+from .prices import Price, price_of, refuse_unpriced, reported_cost
+from .refusals import fault_of, read_refusal
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
 from .tape import Tape
 from .trial_models import TrialModel, TrialModels, attribute_calls, current_attribution
@@ -21,6 +23,7 @@ __all__ = [
     "ModelArguments",
     "NoAnswerError",
     "Player",
+    "Price",
     "Question",
     "Recorder",
     "Role",
@@ -32,7 +35,12 @@ __all__ = [
     "current_attribution",
     "entries_of",
     "entry",
+    "fault_of",
     "last_object",
+    "price_of",
+    "read_refusal",
+    "refuse_unpriced",
+    "reported_cost",
     "shown",
     "usable_answer",
     "with_defaults",

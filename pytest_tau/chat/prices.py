@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -130,6 +131,25 @@ def cost_of_call(
 def first_listed(prices: Mapping[str, Price], *names: str | None) -> Price | None:
     """Return the price of the first name that a list has."""
     return next((prices[name] for name in names if name and name in prices), None)
+
+
+def price_of(prices: Mapping[str, Price], *names: str | None) -> Callable[[Usage], float | None] | None:
+    """Return what computes the cost of a call of the first model whose price is known; None for an unknown price.
+
+    Args:
+        prices: The prices that the user gives. Others are those of litellm, if it is installed.
+        names: Names of the model.
+    """
+    price = first_listed(prices, *names)
+    if price is not None:
+        return price.cost
+    try:
+        # By name: integrations are imported when they are used, and may use what stands above this package.
+        listed = importlib.import_module("pytest_tau.integrations.litellm.prices")
+        found = next((name for name in names if name and listed.has_price(name)), None)
+    except ConfigurationError:  # litellm is not installed
+        return None
+    return functools.partial(listed.listed_cost, found) if found else None
 
 
 def reported_cost(value: Any) -> float | None:

@@ -2,8 +2,8 @@
 
 from .formats import EndpointRequest
 from .listener import body_of, close_session, load_web, open_session
-from .session import Address, ToolOutcome, TrialSession, mask_tokens
-from .wire import WireReply, WireRequest
+from .session import Address, ToolOutcome, TrialSession, is_of_trial, mask_tokens
+from .wire import WireReply, WireRequest, error_reply
 
 __all__ = [
     "Address",
@@ -14,6 +14,8 @@ __all__ = [
     "WireRequest",
     "body_of",
     "close_session",
+    "error_reply",
+    "is_of_trial",
     "load_web",
     "mask_tokens",
     "open_session",

@@ -17,7 +17,7 @@ from ..proxies import loopback_exemption
 from ..variables import environment_variables
 from .formats.common import COMMENT, EVENT_STREAM, event
 from .routes import ROUTES, not_served
-from .session import TOKEN_PREFIX, Address, mask_tokens
+from .session import TOKEN_PREFIX, Address, is_of_trial, mask_tokens
 from .wire import TRIAL_ENDED, Problem, TrialState, WireReply, WireRequest, problem_of, reply_to
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class _MaskingFactory:
             message = record.getMessage()
         except Exception:  # noqa: BLE001 - a mistake in a call of the log is reported where the record is written
             return record
-        if TOKEN_PREFIX in message:
+        if is_of_trial(message):
             record.msg, record.args = mask_tokens(message), ()
         return record
 

@@ -83,6 +83,11 @@ class Address(NamedTuple):
         return f"Address({mask_tokens(self.base_url)!r})"
 
 
+def is_of_trial(text: str) -> bool:
+    """Return whether a text, such as an address, has the token of a trial."""
+    return TOKEN_PREFIX in text
+
+
 def mask_tokens(text: str) -> str:
     """Return a text without the tokens of trials in it, such as an error of a client that names the address."""
     return _TOKEN.sub(f"{TOKEN_PREFIX}***", text)

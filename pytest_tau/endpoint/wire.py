@@ -121,6 +121,11 @@ def problem_of(error: Exception) -> Problem:
 TRIAL_ENDED = Problem(_ENDS_TRIAL, "the trial of this address has ended", "trial_error", "trial_ended")
 
 
+def error_reply(error: Exception) -> WireReply:
+    """Return an exception of a trial as the HTTP reply to its client, in the format of OpenAI's chat API."""
+    return reply_to(problem_of(error))
+
+
 def reply_to(problem: Problem, write: Callable[..., dict[str, Any]] = chat_completions.error) -> WireReply:
     """Return a problem as an HTTP reply.
 

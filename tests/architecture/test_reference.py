@@ -64,7 +64,7 @@ PRIVATE_IMPORTS = {
     "mutants": 2,
     "near_miss": 1,
     "partial_credit": 1,
-    "plain_clients": 8,
+    "plain_clients": 1,
     "policy_rules": 1,
     "serving": 2,
     "traces": 1,

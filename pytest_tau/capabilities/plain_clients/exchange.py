@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,22 +10,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat import ChatReply, ChatRequest, Usage, current_attribution
-from ...chat.prices import first_listed, refuse_unpriced, reported_cost
-from ...chat.refusals import fault_of, read_refusal
+from ...chat import (
+    ChatReply,
+    ChatRequest,
+    Usage,
+    current_attribution,
+    fault_of,
+    price_of,
+    read_refusal,
+    refuse_unpriced,
+    reported_cost,
+)
 from ...clock import run_steadily, steady_time
 from ...documents import json_or_none
-from ...endpoint.session import TOKEN_PREFIX
-from ...endpoint.wire import problem_of, reply_to
-from ...errors import ConfigurationError, ModelError, TauError, UnwatchedModelError
+from ...endpoint import error_reply, is_of_trial
+from ...errors import ModelError, TauError, UnwatchedModelError
 from ...plain import json
 from ...proxies import describe_proxy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-    from ...chat import Role, TrialModels
-    from ...chat.prices import Price
+    from ...chat import Price, Role, TrialModels
 
 #: The ends of the paths of model APIs, after a version; Gemini's also have the model.
 _PATHS = re.compile(
@@ -141,7 +146,7 @@ class Exchange:
             return error.response
         if isinstance(error, ModelUnreachableError):
             raise error.why
-        reply = reply_to(problem_of(error))
+        reply = error_reply(error)
         return Response(reply.status, reply.content_type or "application/json", reply.body, reply.headers)
 
 
@@ -153,7 +158,7 @@ class _Api:
 
     def refuse_unpriced(self, request: ChatRequest) -> None:
         """Refuse a request to a model without a known price, unless its provider reports the cost of each call."""
-        if urlsplit(self._url).hostname not in _REPORTING and _price_of(self._prices, request.model) is None:
+        if urlsplit(self._url).hostname not in _REPORTING and price_of(self._prices, request.model) is None:
             refuse_unpriced(request.model, takes_arguments=False)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
@@ -178,7 +183,7 @@ class _Api:
 def model_path(method: str, url: str) -> re.Match[str] | None:
     """Return the part of an address that names a model API; None outside of trials and for another address."""
     # The endpoint of the trial counts its requests itself.
-    if current_attribution() is None or method != "POST" or TOKEN_PREFIX in url:
+    if current_attribution() is None or method != "POST" or is_of_trial(url):
         return None
     return _PATHS.search(urlsplit(url).path)
 
@@ -217,7 +222,7 @@ def _reply_of(response: Response, seconds: float) -> ChatReply:
 def _cost(request: ChatRequest, reply: ChatReply, prices: Mapping[str, Price]) -> float | None:
     if reply.cost is not None or reply.usage is None:
         return reply.cost
-    cost_of = _price_of(prices, reply.model, request.model)
+    cost_of = price_of(prices, reply.model, request.model)
     return cost_of(reply.usage) if cost_of else None
 
 
@@ -226,20 +231,6 @@ def _reported(values: list[Any]) -> float | None:
     usages = [part.get("usage") for value in values if isinstance(value, dict) for part in _inside(value)]
     costs = [reported_cost(usage.get("cost")) for usage in usages if isinstance(usage, dict)]
     return next((cost for cost in reversed(costs) if cost is not None), None)
-
-
-def _price_of(prices: Mapping[str, Price], *names: str | None) -> Callable[[Usage], float | None] | None:
-    """Return what computes the cost of a call of the first model whose price is known; None for an unknown price."""
-    price = first_listed(prices, *names)
-    if price is not None:
-        return price.cost
-    try:
-        from ...integrations.litellm.prices import has_price, listed_cost
-
-        listed = next((name for name in names if name and has_price(name)), None)
-    except ConfigurationError:  # litellm, which has the price list, is not installed
-        return None
-    return functools.partial(listed_cost, listed) if listed else None
 
 
 def _response_of(reply: ChatReply) -> Response:
