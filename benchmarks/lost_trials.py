@@ -6,8 +6,9 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_tau.analysis.compare import Comparison, RunRecords
+from pytest_tau.analysis.compare import Comparison
 from pytest_tau.analysis.decidable import SIGNIFICANT
+from pytest_tau.analysis.run_records import RunRecords
 from pytest_tau.models import RewardInfo
 from pytest_tau.runs.record import TrialRecord
 

@@ -6,13 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compare import Comparison, RunRecords
+    from .compare import Comparison
     from .decidable import paired_groups
     from .gates import Gate, Verdict
     from .gates.metrics import TaskTrials, by_task, clusters_of
     from .metrics import task_reach
     from .paired import FEWEST_TASKS, Pair, Paired, PassCount
     from .power import LEVEL, POWER, Losses
+    from .run_records import RunRecords
     from .scores import pass_1
     from .statistics import (
         Clusters,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
-    **dict.fromkeys(("Comparison", "RunRecords"), "compare"),
+    "Comparison": "compare",
+    "RunRecords": "run_records",
     **dict.fromkeys(("Gate", "Verdict"), "gates"),
     **dict.fromkeys(("TaskTrials", "by_task", "clusters_of"), "gates.metrics"),
     **dict.fromkeys(("LEVEL", "POWER", "Losses"), "power"),

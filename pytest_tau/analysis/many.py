@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, match_groups, split_variants
 from ..text import plural
-from .compare import explain_test, in_clusters, incomplete, pass_count, records_by_group, unrecorded
+from .compare import explain_test, in_clusters, incomplete
 from .decidable import SIGNIFICANT, clusters_of, undecided, uneven_losses
 from .paired import Pair, Paired
+from .run_records import pass_count, records_by_group, unrecorded
 from .scores import Rate, first_and_last, rates_of
 from .statistics import Interval, pass_hat_k_interval
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
-    from .compare import RunRecords
     from .metrics import PassRate
+    from .run_records import RunRecords
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.groups import split_variants
 from ..text import distinct_lines, plural
-from .compare import format_difference, format_verdict, in_clusters, pass_count, records_by_group
+from .compare import format_difference, format_verdict, in_clusters
 from .decidable import clusters_of, uneven_losses
 from .paired import Pair, Paired
+from .run_records import pass_count, records_by_group
 from .scores import Scores
 
 if TYPE_CHECKING:

@@ -77,7 +77,8 @@ def _check_rates(folder: Path, source: Run, records: Sequence[TrialRecord]) -> N
     Raises:
         ConfigurationError: One does, or the baseline cannot be read.
     """
-    from ..analysis.compare import Comparison, RunRecords
+    from ..analysis.compare import Comparison
+    from ..analysis.run_records import RunRecords
     from ..runs.layout import RECORDS
     from ..runs.reader import open_run
 

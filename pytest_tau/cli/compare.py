@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from ..analysis.compare import RunRecords
+    from ..analysis.run_records import RunRecords
     from ..runs.reader import Run
 
 #: Characters of a line of a table in a file.
@@ -124,7 +124,7 @@ def _run_many(runs: list[Run], named: list[RunRecords], args: argparse.Namespace
 
 def _named(runs: list[Run]) -> list[RunRecords]:
     """Return the records of the runs; different runs of one name are called by their paths."""
-    from ..analysis.compare import RunRecords
+    from ..analysis.run_records import RunRecords
     from ..runs.side_by_side import read_records
 
     records_by_run = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .groups import Group, TaskId, count_tasks, find_variants
     from .later import FactWriter
     from .layout import RUNS, ignore_in_git
-    from .manifest import diff_settings
+    from .manifest_diff import diff_settings
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
     from .results.streaming_json import JsonText
@@ -23,7 +23,7 @@ _HOMES = {
     **dict.fromkeys(("RunDraft", "drafted_run"), "drafts"),
     **dict.fromkeys(("FactWriter",), "later"),
     **dict.fromkeys(("RUNS", "ignore_in_git"), "layout"),
-    **dict.fromkeys(("diff_settings",), "manifest"),
+    **dict.fromkeys(("diff_settings",), "manifest_diff"),
     **dict.fromkeys(("JsonText",), "results.streaming_json"),
     **dict.fromkeys(("store_of",), "fetch"),
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),

@@ -18,17 +18,14 @@ from .manifest import (
     IN_OTHER_SHARDS,
     NO_REASON,
     PRICE_UNKNOWN,
-    Words,
     add_usage,
     check_manifest,
-    diff_settings,
-    diff_tasks,
-    diff_values,
     join_hashes,
     merge_manifest,
     merge_tasks,
     why_incomplete,
 )
+from .manifest_diff import Words, diff_settings, diff_tasks, diff_values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -840,16 +840,16 @@ class TestOwnSetup:
             more="""
             from pytest_tau.plugin.run import prefetch
 
-            looked, original = [], prefetch._blocking_fixtures
+            looked, original = [], prefetch.blocking_fixtures
 
             @pytest.fixture(scope="session", autouse=True)
             def count():
                 def counted(item):
                     looked.append(item)
                     return original(item)
-                prefetch._blocking_fixtures = counted
+                prefetch.blocking_fixtures = counted
                 yield
-                prefetch._blocking_fixtures = original
+                prefetch.blocking_fixtures = original
 
             def pytest_terminal_summary(terminalreporter):
                 terminalreporter.write_line(f"looked {len(looked) <= 4 * 301}")

@@ -29,7 +29,8 @@ from pytest_tau.plugin.rerun_command import rerun_command
 from pytest_tau.protocol import read_checkout, write_texts
 from pytest_tau.runner import TrialSetup
 from pytest_tau.runner.conditions import conditions_of
-from pytest_tau.runs.manifest import diff_settings, recorded_settings
+from pytest_tau.runs.manifest import recorded_settings
+from pytest_tau.runs.manifest_diff import diff_settings
 from pytest_tau.settings import flag
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def configure(pytester, monkeypatch):
             run, domain = context.config, context.domain(context.config.domains[0])
             task = domain.tasks()[0].model_copy(update={"evaluation_criteria": JUDGED})
             models = TrialModels({role: LLM(choice.name, None, choice.args) for role, choice in run.choices.items()})
-            models.asked |= {*run.choices}
+            models.ledger.asked |= {*run.choices}
             setup = TrialSetup(task, domain, domain.environment(task), run.simulation, models)
             sides = [context.source(side, run) for side in ("agent", "user")]
             record = trial_record(task.id, conditions=conditions_of(setup, *sides, {}))

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from trial_records import trial_record
 
-from pytest_tau.analysis.compare import Comparison, RunRecords
+from pytest_tau.analysis.compare import Comparison
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
+from pytest_tau.analysis.run_records import RunRecords
 from pytest_tau.cli import main
 from pytest_tau.models import Notes, RewardInfo
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from trial_records import trial_record
 
-from pytest_tau.analysis.compare import Comparison, RunRecords
+from pytest_tau.analysis.compare import Comparison
 from pytest_tau.analysis.many import ManyRuns, holm
 from pytest_tau.analysis.paired import Paired
+from pytest_tau.analysis.run_records import RunRecords
 from pytest_tau.cli import main
 from pytest_tau.reports.many_latex import many_latex
 from pytest_tau.reports.many_runs import many_html, many_markdown, many_text

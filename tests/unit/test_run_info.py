@@ -16,7 +16,8 @@ from pytest_tau.runner import SimulationSettings
 from pytest_tau.runs.fingerprints import hashes, task_hash
 from pytest_tau.runs.jsonl import model_text, read_tests
 from pytest_tau.runs.layout import MANIFEST
-from pytest_tau.runs.manifest import diff_settings, diff_tasks, merge_manifest, read_manifest, write_manifest
+from pytest_tau.runs.manifest import merge_manifest, read_manifest, write_manifest
+from pytest_tau.runs.manifest_diff import diff_settings, diff_tasks
 from pytest_tau.runs.provenance import Commit
 
 

@@ -36,7 +36,8 @@ def register(config: pytest.Config) -> None:
         pytest.UsageError: There is no such run, or its settings or tasks differ from those of this one.
     """
     from ...runs.fingerprints import comparable_part
-    from ...runs.manifest import FORMAT, diff_settings, read_manifest
+    from ...runs.manifest import FORMAT, read_manifest
+    from ...runs.manifest_diff import diff_settings
     from ..context.build import ensure_context
 
     state, outcomes, context = run_state(config), OptionValues(config).get("rerun"), ensure_context(config)
@@ -167,7 +168,7 @@ class Resume:
 
     def _changed_trials(self, facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str]:
         """Return how the settings of trials differ from those of the previous run, equal differences once."""
-        from ...runs.manifest import diff_values
+        from ...runs.manifest_diff import diff_values
         from ..run.restore import changed_conditions
 
         tests: dict[str, list[str]] = {}

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ...analysis.compare import RunRecords
     from ...analysis.gates import Gate, Verdict
+    from ...analysis.run_records import RunRecords
     from ...environment import Domain
     from ...models import Task
     from ...runner import RunConfig

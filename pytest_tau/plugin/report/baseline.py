@@ -20,7 +20,8 @@ from .trial_reports import records_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...analysis.compare import Comparison, RunRecords
+    from ...analysis.compare import Comparison
+    from ...analysis.run_records import RunRecords
 
 #: The only result of a comparison that does not fail the run.
 _NO_REGRESSION = "no regression"
@@ -67,7 +68,7 @@ class Baseline:
         """
         if self._before is not None:
             return self._before
-        from ...analysis.compare import RunRecords
+        from ...analysis.run_records import RunRecords
 
         label = OptionValues(self._config).label("baseline")
         try:
@@ -85,7 +86,7 @@ class Baseline:
         """Return the name of the baseline and how its groups have passed, if it decides; None if it cannot be read."""
         if not self._decides:
             return None
-        from ...analysis.compare import pass_counts
+        from ...analysis.run_records import pass_counts
 
         try:
             before = self.read()
@@ -167,7 +168,8 @@ class Baseline:
         except TauError as error:
             self._problems.append(str(error))
             return None
-        from ...analysis.compare import Comparison, RunRecords
+        from ...analysis.compare import Comparison
+        from ...analysis.run_records import RunRecords
 
         return Comparison(before, RunRecords("this run", records, self._own_info()))
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import queue
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ...clock import steady_time
 from ...world import WORLDS
-from ..compat import fixture_info, is_own_fixture
-from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
-from .asyncio_fixtures import is_async_fixture
-from .fixture_effects import changes_world, fixtures_before_trial, has_no_effect
+from .fixture_effects import changes_world, fixtures_before_trial
+from .readiness import blocking_fixtures, is_ready, waits_for_setup
 from .setup import make_environment, make_participant, trial_setup
 
 if TYPE_CHECKING:
@@ -25,14 +23,6 @@ if TYPE_CHECKING:
     from ..context.budget import Budget
     from .trials import TrialFuture
 
-#: The fixtures that a trial is made of; a prefetched trial is made without pytest setting them up.
-_OWN = frozenset(
-    {
-        *("_tau_spec", "tau_task", "tau_trial", "tau_env", "_tau_models", "tau_model"),
-        *("tau_agent", "tau_user", "tau_simulation", "request"),
-    }
-)
-_SKIP_MARKERS = ("skip", "skipif")
 #: The names of the fixtures that pytest makes of ``setup_module`` and its like.
 _XUNIT = re.compile(r"_xunit_(setup_[a-z]+)_fixture_.*")
 
@@ -95,7 +85,7 @@ class TrialPrefetcher:
         """Return whether no other trial may run with the item, whose fixtures may change what its tools see."""
         # What is noted of an item that cannot be prefetched is noted here, too.
         return not (self.is_started(item) or self.can_prefetch(item)) and any(
-            changes_world(definition) and not (definition and _is_ready(definition))
+            changes_world(definition) and not (definition and is_ready(definition))
             for definition in fixtures_before_trial(item)
         )
 
@@ -140,8 +130,8 @@ class TrialPrefetcher:
         """Return whether the item's trial can be started before the item runs."""
         if item in self._unfit:
             return False
-        blocking = _blocking_fixtures(item)
-        lasting = next((name for name in blocking if not _waits_for_setup(item, name)), None)
+        blocking = blocking_fixtures(item)
+        lasting = next((name for name in blocking if not waits_for_setup(item, name)), None)
         if lasting is not None:
             self._unfit.add(item)
             if lasting:
@@ -175,63 +165,3 @@ class TrialPrefetcher:
         self._started.add(item)
         self._running[item] = item_state(item).prefetched = trial
         trial.add_done_callback(lambda: self._finished.put(item))
-
-
-def _blocking_fixtures(item: pytest.Item) -> list[str]:
-    """Return the fixtures because of which a trial cannot be prefetched; an empty name for another reason."""
-    info, spec = fixture_info(item), spec_of(item)
-    if info is None or "tau_simulation" not in info.names_closure or spec is None:
-        return [""]
-    if will_be_restored(item):
-        return [""]
-    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item):
-        return [""]
-    if spec.why_skipped() is not None:
-        return [""]
-    found, before = [], True
-    for name in info.names_closure:
-        definitions = info.name2fixturedefs.get(name, ())
-        if name in _OWN:
-            if any(not is_own_fixture(definition) for definition in definitions):
-                found.append(str(name))
-        # Fixtures are set up in this order: those after the trial do not affect it.
-        elif before and not (definitions and _can_wait(item, definitions[-1])):
-            found.append(str(name))
-        before = before and name != "tau_simulation"
-    return found
-
-
-def _can_wait(item: pytest.Item, definition: Any) -> bool:
-    """Return whether a trial may start before a fixture of its test is set up."""
-    return _is_ready(definition) and not is_async_fixture(item, definition)
-
-
-def _is_not_run(item: pytest.Item) -> bool:
-    """Return whether the item is marked as expected to fail without being run."""
-    return any(marker.kwargs.get("run") is False for marker in item.iter_markers("xfail"))
-
-
-def _is_ready(definition: Any) -> bool:
-    """Return whether a trial can start with the fixture now.
-
-    It is a parameter, or of session scope and set up, or has no effect on the trial.
-    """
-    if has_no_effect(definition):
-        return True
-    # The third element of a cached result is the error of the setup.
-    done = definition.cached_result is not None and definition.cached_result[2] is None
-    return _is_shared(definition) and done
-
-
-def _is_shared(definition: Any) -> bool:
-    """Return whether the fixture is the same for every item of the session."""
-    return definition.scope == "session" and definition.params is None
-
-
-def _waits_for_setup(item: pytest.Item, name: str) -> bool:
-    """Return whether the fixture has session scope, so that the setup of the first item that uses it makes it ready."""
-    info = fixture_info(item)
-    definitions: list[Any] = list(info.name2fixturedefs.get(name, ())) if info else []
-    if name in _OWN or not definitions or is_async_fixture(item, definitions[-1]):
-        return False
-    return _is_shared(definitions[-1])

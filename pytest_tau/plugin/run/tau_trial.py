@@ -11,7 +11,6 @@ from ..items import is_task_item, item_state
 from .setup import trial_setup
 
 if TYPE_CHECKING:
-
     import pytest
 
     from ...chat import TrialModels

@@ -16,7 +16,7 @@ from ...clock import steady_time
 from ...errors import BudgetError, ConfigurationError
 from ...participants.containment import participant_traceback
 from ...runner import Trial, refuse_failing_reference
-from ...runs.manifest import diff_values
+from ...runs.manifest_diff import diff_values
 from ...stalls import TRIAL_TIME, TrialTime
 from ...text import error_line, printable
 from ..context.budget import skip_without_money

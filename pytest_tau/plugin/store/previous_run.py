@@ -105,7 +105,7 @@ class PreviousRun:
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
         """Return the differences of tasks and domains from those of the previous run."""
         from ...runs.fingerprints import hashes
-        from ...runs.manifest import diff_tasks
+        from ...runs.manifest_diff import diff_tasks
 
         return diff_tasks(self.info["hashes"], hashes(unique_tasks(specs), settings))
 
