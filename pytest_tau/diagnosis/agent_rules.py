@@ -52,6 +52,15 @@ def made_impossible(facts: Facts, _: Deviation, made: Call) -> Attribution | Non
     return Attribution("agent", reason, made.message_idx, text)
 
 
+def did_again(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
+    """Apply if the agent made a call again that had succeeded, and the user had said nothing between the two."""
+    repeated = facts.repeated(deviation)
+    if repeated is None or facts.evidence.texts("user", made.message_idx, after=repeated.message_idx):
+        return None
+    text = f"{call_as_text(made.call.name, made.call.arguments)}, as in message {repeated.message_idx}"
+    return Attribution("agent", "it made a call again that had succeeded", made.message_idx, text)
+
+
 def ignored_wish(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if the user has asked for the value of the reference, and the agent used another one."""
     evidence = facts.evidence

@@ -310,6 +310,11 @@ RULES = (
     ),
     Rule(
         "agent",
+        "the agent made a call again that had succeeded, and the user had said nothing in between",
+        at_first_call(agent_rules.did_again),
+    ),
+    Rule(
+        "agent",
         "the tool refused a call of the reference after the agent's wrong one",
         at_call(agent_rules.made_impossible),
     ),

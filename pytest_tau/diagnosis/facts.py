@@ -16,6 +16,7 @@ from ..text import error_line, shorten
 from .deviations import deviations, mutating_tools
 from .evidence import Evidence
 from .heading import is_heading_for
+from .turning_point import same_call_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +140,14 @@ class Facts:
             if refused and call.call.name in self.mutating and records & set(_texts_of(call.call.arguments)):
                 return call if call.call.name != made.call.name else None
         return None
+
+    def repeated(self, deviation: Deviation) -> Call | None:
+        """Return the earlier call that a call which is too much makes again; None if there is none."""
+        made = deviation.made
+        if made is None or deviation.wanted is not None:
+            return None
+        call = (made.call.name, made.call.arguments, made.call.requestor)
+        return same_call_before(self.calls, call, made.message_idx)
 
     def forbids(self, made: Call) -> bool:
         """Return whether an absolute rule forbids a call."""

@@ -11,9 +11,9 @@ from ..models import Action, call_as_text
 from ..text import error_line, listed, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from ..models import Divergence, RewardInfo, Simulation
+    from ..models import Call, Divergence, RewardInfo, Simulation
 
 #: The reason of a failure whose missing call an agent has left to others.
 HANDED_OVER = "it transferred the user instead of making a required call"
@@ -101,15 +101,19 @@ def _never_called(names: Iterable[str], simulation: Simulation) -> str:
 
 def _earlier(point: Divergence, simulation: Simulation) -> int | None:
     """Return the number of the last message before the turning point that made the same call without an error."""
-    call, last = point.call, point.message_idx
+    call = (point.call["name"], point.call["arguments"], point.call["requestor"])
+    same = None if point.message_idx is None else same_call_before(simulation.calls, call, point.message_idx)
+    return same.message_idx if same else None
+
+
+def same_call_before(calls: Sequence[Call], call: tuple[str, dict[str, Any], str], before: int) -> Call | None:
+    """Return the last call before a message with this name, these arguments and this caller that had no error."""
     return next(
         (
-            made.message_idx
-            for made in reversed(simulation.calls)
-            if last is not None
-            and made.message_idx < last
-            and (made.call.name, made.call.arguments, made.call.requestor)
-            == (call["name"], call["arguments"], call["requestor"])
+            made
+            for made in reversed(calls)
+            if made.message_idx < before
+            and (made.call.name, made.call.arguments, made.call.requestor) == call
             and made.result is not None
             and not made.result.error
         ),

@@ -46,6 +46,9 @@ def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     # What the user says after a call that failed is an answer to that.
     if last is None or (failed is not None and failed.message_idx < last):
         return None
+    repeated = facts.repeated(deviation)
+    if repeated is not None and last < repeated.message_idx:  # it asked for the earlier one
+        return None
     if any(_is_wish(facts, deviation, slot, value) for slot, value in differing):
         return None
     if deviation.wanted is None:

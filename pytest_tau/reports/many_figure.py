@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _FORMATS = (".svg", ".png", ".pdf")
 #: Panels in a row, inches of one, and the most characters of a run's name.
 _ABREAST, _WIDTH, _HEIGHT, _LONGEST = 3, 3.4, 2.8, 40
+#: Inches of a sign in the legend with its margins, and of a letter.
+_LEGEND, _LETTER = 0.6, 0.09
 #: How far the runs of one k are apart, together: a part of the distance between two k.
 _SPREAD = 0.5
 
@@ -70,7 +72,9 @@ def draw_figure(many: ManyRuns, path: Path) -> None:
         for panel in figure.axes[len(domains) :]:
             panel.set_axis_off()
         handles, names = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 3), frameon=False)
+        fitting = int(figure.get_figwidth() / (_LEGEND + _LETTER * max(map(len, names))))
+        columns = max(1, min(len(names), 3, fitting))
+        figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
         drawn = BytesIO()
         kind = path.suffix[1:].lower()
         undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -73,6 +73,12 @@ class TestUnseenCalls:
     def test_a_run_that_misses_nothing_says_nothing(self, own):
         own(ANSWERED).lacks(UNSEEN)
 
+    def test_an_agent_that_raises_before_its_first_call_is_not_named(self, own):
+        source = "import openai\n\ndef Agent(messages, tools):\n    raise RuntimeError('no key')\n"
+        run = own(source, "--tau-record")
+        run.outcomes(failed=1)
+        run.lacks(UNSEEN)
+
     @pytest.mark.parametrize("agent", ["gold", "noop"])
     def test_agents_that_are_built_in_are_known(self, project, a_task, agent):
         project.tasks("mock/t.tau.json", [a_task()])

@@ -79,6 +79,7 @@ def test_an_agent_that_forgets_to_ask_fails_if_rules_count(run) -> None:
     found.outcomes(failed=1)
     found.line("reward 0 = DB 1 x COMMUNICATE 1 x POLICY 0")
     found.line("POLICY 0: broke confirmation (message 4)")
+    found.lacks("policy: broke")
     found.line("looks like the agent's fault: it broke the rule 'confirmation' of the policy (message 4)")
 
 

@@ -208,3 +208,21 @@ def test_who_repeats_the_agent_does_not_play_it(domain: Domain, actions: list[An
     talk = [agent(before), user(f"{REPORT} How can I help you?"), agent("Shall I go ahead?"), STOP]
     facts = about(domain, wanted, HELLO, *talk)
     assert shown(user_rules.spoke_as_agent(facts)) == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "party"),
+    [
+        ([], ("agent", 4)),
+        ([agent("Anything else?"), user("No, thanks.")], None),
+        ([agent("Anything else?"), user("Tag the lamp as new again.")], ("user", 5)),
+    ],
+)
+def test_a_call_that_is_made_twice(domain: Domain, between: list[Any], party: Any) -> None:
+    wanted = scenario("Tag the lamp as new.", action("tag", item_id="lamp", tag="new"))
+    tagged = made(call("tag", item_id="lamp", tag="new"))
+    facts = about(domain, wanted, HELLO, user("Tag the lamp as new."), *tagged, *between, *tagged, STOP)
+    (deviation,) = facts.deviations
+    assert deviation.made is not None
+    asked = user_evidence.asked_for_it(facts, deviation)
+    assert shown(asked or agent_rules.did_again(facts, deviation, deviation.made)) == party

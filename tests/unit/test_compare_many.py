@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -331,6 +332,18 @@ class TestCommand:
         assert main(["compare", "a", "b", "--figure", "f.svg"]) == 0
         drawn = (tmp_path / "f.svg").read_text()
         assert all(f">{text}</text>" in drawn for text in ("mock", "a", "b", "k", "pass^k", "1"))
+
+    def test_long_names_of_runs_are_one_below_the_other_in_a_figure(self, tmp_path: Any) -> None:
+        pytest.importorskip("matplotlib")
+        names = [f"20260101-10000{number}-4711-a-long-name" for number in (1, 2)]
+        runs = tmp_path / ".tau" / "runs"
+        for name, run in zip(names, "ab", strict=True):
+            (runs / run).rename(runs / name)
+        assert main(["compare", *names, "--figure", "f.svg"]) == 0
+        drawn = (tmp_path / "f.svg").read_text()
+        places = [re.findall(rf'x="([\d.]+)" y="([\d.]+)"[^>]*>{name}<', drawn)[0] for name in names]
+        assert places[0][0] == places[1][0]
+        assert float(places[0][1]) < float(places[1][1])
 
     def test_a_figure_of_another_kind_is_refused_before_a_run_is_read(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", "missing", "b", "--figure", "f.gif"]) == 2

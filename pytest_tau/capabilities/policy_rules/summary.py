@@ -194,7 +194,7 @@ def _of_trial(trial: Measured) -> Iterator[str]:
         yield line if number < _BREACHES else Detail(line)
 
 
-def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
+def failure(facts: PolicyReport, simulation: Simulation) -> Iterator[str]:
     """Yield the rules that were broken, each with its messages; the evidence as details; what could not be checked."""
     broken: dict[str, list[str]] = {}
     for breach in facts.breaches:
@@ -204,7 +204,12 @@ def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
             f"{rule} (message{'s' * (len(numbers) > 1)} {listed(numbers, _BREACHES)})"
             for rule, numbers in broken.items()
         )
-        yield f"broke {', '.join(rules)}"
+        text = f"broke {', '.join(rules)}"
+        verdict = simulation.reward_info
+        if text not in [
+            check.justification for check in (verdict and verdict.custom_checks) or ()
+        ]:  # of rules that count
+            yield text
     yield from (Detail(f"{breach.rule}, {breach.line()}") for breach in facts.breaches[:_MOST])
     if len(facts.breaches) > _MOST:
         yield Detail(f"and {len(facts.breaches) - _MOST} more")

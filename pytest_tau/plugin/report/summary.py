@@ -251,7 +251,8 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} {silent}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {record.task_id for record in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
-        agents = unseen_agents(records)
+        # An agent that raised an exception may have had no time for a call; its failures name the exception.
+        agents = unseen_agents(record for record in records if record.termination_reason != "agent_error")
         if context is None or not agents:
             return
         models = context.config.models
