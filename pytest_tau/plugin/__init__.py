@@ -103,7 +103,13 @@ def pytest_load_initial_conftests(
         from .collect.rootdir import check_rootdir
 
         check_rootdir(early_config, args)
-    yield
+    try:
+        yield
+    except Exception as error:
+        from .collect.conftest_imports import add_remedy
+
+        add_remedy(error, early_config.rootpath)
+        raise
     check_names(parser, early_config, args)
 
 

@@ -155,6 +155,23 @@ class TestClaiming:
         shelf.run("-p", "no:tau").outcomes(passed=1)
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
 
+    @pytest.mark.parametrize(
+        ("conftest", "module", "remedied"),
+        [
+            ("import my_desk\nimport pytest_tau\n", "src/my_desk.py", True),
+            ("import my_desk\nimport pytest_tau\n", "my_desk/__init__.py", True),
+            ("import my_desk\nimport pytest_tau\n", "src/other.py", False),
+            ("import my_desk\n", "src/my_desk.py", False),  # no project of ours
+        ],
+    )
+    def test_a_conftest_that_cannot_import_the_agent_is_told_where_it_is(self, project, conftest, module, remedied):
+        project.write(module, "def agent(messages, tools): return 'Hello.'")
+        project.write("tests/conftest.py", conftest)
+        run = project.run("tests")
+        run.line("ModuleNotFoundError: No module named 'my_desk'")
+        folder = "." if module.startswith("my_desk") else "src"
+        assert (f'add pythonpath = ["{folder}"] to pytest.toml' in run.text) == remedied
+
     def test_without_the_plugin_there_are_no_options(self, project):
         run = project.run("-p", "no:tau", "--tau-domain", "mock")
         assert run.ret == pytest.ExitCode.USAGE_ERROR
