@@ -93,6 +93,10 @@ class _Distribution:
         return self._distribution.entry_points
 
     @functools.cached_property
+    def files(self) -> Any:
+        return self._distribution.files
+
+    @functools.cached_property
     def metadata(self) -> Any:
         return self._distribution.metadata
 

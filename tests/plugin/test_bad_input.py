@@ -14,7 +14,7 @@ class TestNames:
             (["--tau-domain", "mok"], ["unknown domain 'mok'; did you mean 'mock'?", "(known:", "telecom"]),
             (
                 ["--tau-split", "smal"],
-                ["unknown split 'smal'; did you mean 'small'?", "base, full, judged, small", "mock"],
+                ["unknown split 'smal'; did you mean 'small'? (known: base, ", ", small) of domain 'mock'"],
             ),
             (["--tau-task", "create-tusk"], ["unknown task 'create-tusk'; did you mean 'create-task'"]),
             (["--tau-task", "zzz*"], ["unknown task 'zzz*'", "complete-task, create-task"]),

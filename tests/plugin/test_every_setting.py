@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from inner_runs import quick_options
 from trial_records import trial_record
 
 from pytest_tau.analysis.comparability import conditions_of_run, differing_conditions
@@ -68,11 +69,16 @@ def configure(pytester, monkeypatch):
     pytester.path.joinpath("examples.jsonl").write_text(
         json.dumps({"messages_display": "user: Hi.\nagent: Bye.", "task_id": "t"}) + "\n", encoding="utf-8"
     )
+    voice, recogniser = map(Path, SETTINGS["voice_sound"].example.split(","))
+    for file in (voice, voice.with_name(f"{voice.name}.json"), recogniser / "model.bin"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    monkeypatch.setattr("pytest_tau.capabilities.voice.audio.hearing._PACKAGES", ())  # those of an extra
 
     def made(*args: str) -> Any:
         """The run with these options; None if they cannot be used."""
         with contextlib.suppress(pytest.UsageError):
-            config = pytester.parseconfigure("-pno:asyncio", "--tau-results=none", *args)
+            config = pytester.parseconfigure(*quick_options(), "--tau-results=none", *args)
             context = ensure_context(config)
             run, domain = context.config, context.domain(context.config.domains[0])
             task = domain.tasks()[0].model_copy(update={"evaluation_criteria": JUDGED})
