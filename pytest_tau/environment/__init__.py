@@ -8,12 +8,12 @@ from .changes import Change, value_changes
 from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
-from .environment import Environment, same_result
+from .environment import Environment
 from .functions import domain_of, postgresql, sqlite
 from .jsonable import jsonable
 from .records import Record, canonical
 from .reference_states import failed_action, reference_environment, shared_reference, unstable_reference
-from .results import is_error, stored_calls
+from .results import is_error, same_reply, same_result, stored_calls
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
@@ -73,6 +73,7 @@ __all__ = [
     "postgresql",
     "read_values",
     "reference_environment",
+    "same_reply",
     "same_result",
     "shared_reference",
     "sqlite",

@@ -6,14 +6,13 @@ import copy
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from ..documents import DocumentError, parse_json
 from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError, UnwritableResultError
 from ..masking import mask_secrets
 from ..models import BEGIN_SESSION, AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
 from ..text import exception_text
 from .jsonable import Returned, jsonable
-from .results import object_text, result_text, stored_calls
+from .results import object_text, result_text, same_result, stored_calls
 from .schemas import with_members
 
 if TYPE_CHECKING:
@@ -422,16 +421,6 @@ def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
             return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
     except UnwritableResultError as error:
         raise DomainError(f"tool {name!r} {error}") from None
-
-
-def same_result(recorded: str | None, replayed: str | None) -> bool:
-    """Return whether two results are equal as JSON, or as text if they are not JSON."""
-    if recorded == replayed and "NaN" not in (recorded or ""):  # which is not equal to itself
-        return True
-    try:
-        return bool(parse_json(recorded or "") == parse_json(replayed or ""))
-    except DocumentError:
-        return recorded == replayed
 
 
 def _merged(db: Database, data: dict[str, Any], side: str) -> Database:

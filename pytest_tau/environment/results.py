@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from ..documents import DocumentError, parse_json
 from ..errors import UnwritableResultError
+from ..models import AssistantMessage, UserMessage
 from ..plain import json
 from .records import json_default, plain
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..models import Message, ToolCall, ToolMessage
+
+#: The messages that an agent or a user says.
+_SPOKEN = (AssistantMessage, UserMessage)
 
 
 def result_text(result: Any) -> str:
@@ -108,3 +113,21 @@ def stored_calls(messages: Iterable[Message]) -> list[StoredCall]:
 def is_error(result: ToolMessage) -> bool:
     """Return whether a result is an error; a tool may also refuse in a text, without the flag."""
     return result.error or (result.content or "").startswith("Error")
+
+
+def same_result(recorded: str | None, replayed: str | None) -> bool:
+    """Return whether two results are equal as JSON, or as text if they are not JSON."""
+    if recorded == replayed and "NaN" not in (recorded or ""):  # which is not equal to itself
+        return True
+    try:
+        return bool(parse_json(recorded or "") == parse_json(replayed or ""))
+    except DocumentError:
+        return recorded == replayed
+
+
+def same_reply(stored: Message, reply: Message) -> bool:
+    """Return whether a message of an agent or a user is the stored one: the same calls, and the same text."""
+    if not isinstance(stored, _SPOKEN) or not isinstance(reply, _SPOKEN):
+        return False
+    calls = [[(call.name, call.arguments) for call in message.tool_calls or []] for message in (stored, reply)]
+    return calls[0] == calls[1] and same_result(stored.text, reply.text)

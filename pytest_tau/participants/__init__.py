@@ -24,6 +24,7 @@ from .agents.replay import ReplayParticipant
 from .base import Adapter, BuiltIn
 from .behaviours import BEHAVIOURS, COOPERATIVE, Behaviour, Heard, Manner
 from .chat_format import chat_messages, visible_to
+from .containment import describe
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
     BY_MODEL,
@@ -87,6 +88,7 @@ __all__ = [
     "as_message",
     "calls_no_model",
     "chat_messages",
+    "describe",
     "domain_agent",
     "has_ticket",
     "is_endpoint",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..environment import same_result
+from ..environment import same_reply
 from ..errors import ReplayError, is_interrupt
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, beginnings, clone
 from ..models.sessions import openings
@@ -144,14 +144,6 @@ def _deliveries(messages: Sequence[Message], first: int, task: Task) -> Iterator
             yield number, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
         else:
             yield number, messages[number - 1]  # type: ignore[misc] # not a result of a tool
-
-
-def same_reply(stored: Message, reply: Reply) -> bool:
-    """Return whether a reply is the stored message: the same calls, and the same text."""
-    if not isinstance(stored, _SPOKEN):
-        return False
-    calls = [[(call.name, call.arguments) for call in each.tool_calls or []] for each in (stored, reply)]
-    return calls[0] == calls[1] and same_result(stored.text, reply.text)
 
 
 def _short(reply: Reply) -> str:

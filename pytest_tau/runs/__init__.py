@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .drafts import RunDraft, drafted_run
     from .fetch import store_of
     from .groups import Group, TaskId, count_tasks, find_variants
+    from .jsonl import model_text
     from .later import FactWriter
     from .layout import RUNS, ignore_in_git
     from .manifest_diff import diff_settings
@@ -24,6 +25,7 @@ _HOMES = {
     **dict.fromkeys(("FactWriter",), "later"),
     **dict.fromkeys(("RUNS", "ignore_in_git"), "layout"),
     **dict.fromkeys(("diff_settings",), "manifest_diff"),
+    **dict.fromkeys(("model_text",), "jsonl"),
     **dict.fromkeys(("JsonText",), "results.streaming_json"),
     **dict.fromkeys(("store_of",), "fetch"),
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
@@ -52,6 +54,7 @@ __all__ = [
     "drafted_run",
     "find_variants",
     "ignore_in_git",
+    "model_text",
     "open_run",
     "store_of",
     "store_strength",

@@ -56,18 +56,16 @@ def described(chapter: str) -> dict[str, str]:
 
 #: How many imports of modules that are not public each capability has; a number only gets smaller.
 PRIVATE_IMPORTS = {
-    "attacks": 1,
     "coverage": 2,
     "doubts": 1,
     "editions": 1,
-    "fork": 3,
+    "fork": 1,
     "mutants": 2,
     "near_miss": 1,
     "partial_credit": 1,
     "plain_clients": 1,
     "policy_rules": 1,
     "serving": 2,
-    "traces": 1,
     "voice": 2,
 }
 

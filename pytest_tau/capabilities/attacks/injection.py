@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...capability import TrialStages, within
 from ...errors import CapabilityError, ConfigurationError
 from ...models import clone, writable
-from ...participants import BlockingCaller
-from ...participants.containment import describe
+from ...participants import BlockingCaller, describe
 from ...plain import json
 from .attack import TIMEOUT, AttackContext
 from .facts import AttackFacts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from ... import Beginning
 from ...capability import TrialStages
-from ...environment import same_result
+from ...environment import same_reply, same_result
 from ...models import AssistantMessage, UserMessage, clone
-from ...runner.continuing import Beginning, same_reply
 from .turns import check_turn
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ...capability import TrialView
     from ...models import Message, Simulation
-    from ...runner.continuing import Restore
 
 #: Differences that are recorded of one trial.
 _MOST_DIFFERENCES = 10
@@ -64,7 +63,7 @@ class Turn(NamedTuple):
     run: str
     stored: Simulation
     number: int
-    restore: Mapping[str, Restore]
+    restore: Mapping[str, Literal["history", "replay"]]
 
 
 class ForkStages(TrialStages):

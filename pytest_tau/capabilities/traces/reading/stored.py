@@ -20,7 +20,7 @@ from ....models import (
     writable,
 )
 from ....plain import json
-from ....runs.jsonl import model_text
+from ....runs import model_text
 from ..facts import SourceFile, TraceFacts
 
 if TYPE_CHECKING:
