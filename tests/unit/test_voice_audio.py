@@ -13,7 +13,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import SimulationSettings
-from pytest_tau.capabilities.voice import VoiceSettings, capability, sound_models
+from pytest_tau.capabilities.voice import VoiceSettings, capability, model_files
 from pytest_tau.capabilities.voice.audio import hear, hearing
 from pytest_tau.capabilities.voice.audio.ears import Ears
 from pytest_tau.capabilities.voice.audio.hearing import entities_of, survivors
@@ -224,7 +224,7 @@ def test_a_missing_file_of_the_models_is_named(missing: str, tmp_path: Path, mon
 @pytest.mark.parametrize("value", ["voice.onnx", "voice.onnx,", ",model", "a,b,c"])
 def test_both_models_are_named(value: str) -> None:
     with pytest.raises(ValueError, match=r"expected VOICE.onnx,RECOGNISER"):
-        sound_models(value)
+        model_files(value)
 
 
 def test_what_was_heard_by_other_models_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ COMPLEXITIES = (
 )
 
 
-def sound_models(value: str) -> str:
+def model_files(value: str) -> str:
     """Return the value of ``--tau-voice-sound`` as it is, if it has two paths.
 
     Raises:
@@ -128,7 +128,7 @@ class VoiceSettings:
         help="run only the tasks of retail and airline that are bundled for --tau-mode voice, in which ids are spelled",
     )
     voice_sound: str = option(
-        sound_models,
+        model_files,
         "verdict",
         "VOICE,RECOGNISER",
         default="",
