@@ -297,8 +297,8 @@ def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -
 
 #: The survivors of the rules agents, of which docs/rules_agents.md says why no task notices them.
 SURVIVORS = {
-    "airline": ["booked within the last 25 hours", "within 6 to 7 business days"],
-    "retail": ["within 6 to 7 business days"],
+    "airline": ["booked within the last 25 hours", "within 6 to 7 business days", "within 5 to 8 business days"],
+    "retail": ["within 6 to 7 business days", "within 5 to 8 business days"],
     "telecom": ["Then send this notice, with nothing added"],
     "banking_knowledge": [],
 }
@@ -336,3 +336,11 @@ def test_a_fault_in_a_reference_shows_if_the_end_state_is_graded() -> None:
     assert all(noticed_faults(domain, [task]).values())
     criteria = task.criteria.model_copy(update={"reward_basis": ["COMMUNICATE"]})
     assert noticed_faults(domain, [task.model_copy(update={"evaluation_criteria": criteria})]) == {}
+
+
+def test_each_number_of_a_sentence_is_changed() -> None:
+    found = given_mutants("| gold | 2 bags | three cards, one of ten on 2024-05-15 |", [])
+    assert [mutant.new for mutant in found if mutant.kind == "sentence-changed"] == [
+        "| gold | 3 bags | three cards, one of ten on 2024-05-15 |",
+        "| gold | 2 bags | four cards, one of ten on 2024-05-15 |",
+    ]

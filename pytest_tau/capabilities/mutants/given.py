@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...environment import number_word
 from ...policy import policy_sentences
 from ...references import choices_in
 from .mutant import GIVEN, Mutant
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from ...environment import Tool
     from ...participants import ParticipantContext
 
-_NUMBER = re.compile(r"(?<![\w.#-])\d+(?![\w-])")
+#: Numbers that are written as words; "one" is mostly none, and what follows the last one is not known.
+_WORDS_OF_NUMBERS = [number_word(number) for number in range(2, 11)]
+_NUMBER = re.compile(rf"(?<![\w.#-])(?:\d+|{'|'.join(_WORDS_OF_NUMBERS[:-1])})(?![\w-])")
 #: Sentences of fewer words are marks of lists and cells of tables.
 _WORDS = 3
 
@@ -43,14 +46,18 @@ def given_mutants(policy: str, tools: Sequence[Tool]) -> Iterator[Mutant]:
         if len(sentence.split()) < _WORDS:
             continue
         yield Mutant("sentence-dropped", detail=sentence)
-        if number := _NUMBER.search(sentence):
-            new = f"{sentence[: number.start()]}{int(number[0]) + 1}{sentence[number.end() :]}"
+        for number in _NUMBER.finditer(sentence):
+            new = f"{sentence[: number.start()]}{_next_number(number[0])}{sentence[number.end() :]}"
             yield Mutant("sentence-changed", detail=sentence, new=new)
         for value, other in choices.items():
             if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence):
                 yield Mutant("sentence-changed", detail=sentence, new=sentence.replace(value, other, 1))
                 break
     yield from (Mutant("descriptions-swapped", first, second) for first, second in _similar(tools))
+
+
+def _next_number(number: str) -> str:
+    return str(int(number) + 1) if number.isdecimal() else _WORDS_OF_NUMBERS[_WORDS_OF_NUMBERS.index(number) + 1]
 
 
 def _choices(tools: Sequence[Tool]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from ...references import words_of
 from ...text import plural
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
-from .mutant import GIVEN, KINDS, Mutant
+from .mutant import KINDS, Mutant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -183,15 +183,13 @@ class Judge:
         return f"{'it has no consequence' if called else f'{mutant.tool} is not called'} in any task"
 
     def _without_effect(self, mutants: Sequence[Mutant]) -> set[Mutant]:
-        """Return mutants that change no conversation, also all at once with others of their kind."""
+        """Return mutants that change no conversation, also all at once with others of their kind.
+
+        Changed sentences are not looked at together: an agent may ignore all of a policy that it cannot read.
+        """
         idle: set[Mutant] = set()
-        for kind in GIVEN:
-            # Of several changes of a sentence, only the first one would take effect.
-            left = [mutant for mutant in mutants if mutant.kind == kind]
-            while left:
-                first = list({(mutant.tool, mutant.detail): mutant for mutant in reversed(left)}.values())
-                idle.update(self._idle(first, self._base.tasks))
-                left = [mutant for mutant in left if mutant not in first]
+        for kind in ("sentence-dropped", "descriptions-swapped"):
+            idle.update(self._idle([mutant for mutant in mutants if mutant.kind == kind], self._base.tasks))
         return idle
 
     def _idle(self, mutants: Sequence[Mutant], tasks: Sequence[Task]) -> list[Mutant]:
