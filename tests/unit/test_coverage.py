@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -20,6 +21,7 @@ from pytest_tau.capabilities.coverage.functions import tool_sources
 from pytest_tau.capabilities.coverage.measure import KINDS, Played, cover
 from pytest_tau.capabilities.coverage.page import write_page
 from pytest_tau.capabilities.coverage.propose import _greedy, propose
+from pytest_tau.capability import LintView, bundled
 from pytest_tau.cli import main
 from pytest_tau.environment import domain_of
 from pytest_tau.errors import ConfigurationError
@@ -425,6 +427,14 @@ def test_lint_has_a_line_with_the_figures(capsys: pytest.CaptureFixture[str], mo
     main(["lint", "mock", "--json"])
     (report,) = json.loads(capsys.readouterr().out)
     assert line in report["figures"]
+
+
+@pytest.mark.parametrize("name", ["airline", "banking_knowledge", "retail-approvals", "telecom-workflow"])
+def test_lint_has_a_line_for_each_measure_of_a_domain(name: str) -> None:
+    view = LintView(load_domain(name), None, None, None, load_domain(name).tasks()[:5])
+    lines = [line for each in bundled() if each.lint is not None for line in asyncio.run(each.lint(view))]
+    starts = [line.partition(":")[0] for line in lines if isinstance(line, str)]
+    assert starts == ["coverage by reference actions", "near misses", "mutants", "values of the policy"]
 
 
 # what other commands have found out

@@ -26,5 +26,5 @@ def _declared(domain: Domain) -> str:
     names = changeable_names(domain)
     if names:
         return f"{len(names)} can be changed (tau vary {domain.name} lists those that no task notices)"
-    numbers = sum(any(map(str.isdigit, each.text)) for each in policy_sentences(domain.policy_source))
+    numbers = sum(any(map(str.isdigit, each.text)) for each in policy_sentences(domain.environment().policy))
     return f"none is declared; {plural(numbers, 'sentence')} of the policy state a number"

@@ -56,7 +56,8 @@ def stated_names(domain: Domain) -> list[str]:
 def changeable_names(domain: Domain) -> list[str]:
     """Return the names of the values that the policy states and that may become others; empty if there are none."""
     declared = domain.spec.values.declared
-    return [name for name in named_in(domain.policy_source) if name in declared and declared[name].becomes]
+    stated = named_in(domain.policy_source) if declared else []
+    return [name for name in stated if name in declared and declared[name].becomes]
 
 
 def vary(domain: Domain, agent: str, names: Sequence[str], split: str) -> Iterator[Varied]:
