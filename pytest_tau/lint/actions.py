@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..environment import ToolError
 from ..environment.validation import argument_problems, not_offered, unknown_compared, unknown_tool
 from ..evaluation.outside import undeclared_write
-from ..models import ToolCall
+from ..models import ToolCall, is_beginning
 from ..models.problems import error_text
 from ..references.sides import toolkit_of, tools_of
 from ..text import one_line
@@ -41,6 +41,9 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
     environment = domain.environment(task)
     for position, action in enumerate(task.criteria.actions or []):
         called = f"action {position} ({action.name})"
+        if is_beginning(action):
+            yield from _raised(environment, action, task, called, is_write=True)
+            continue
         tool = tools_of(domain, action.requestor).get(action.name)
         if tool is None:
             yield Finding("unknown-action", "error", task.id, f"{called}: {unknown_tool(action, domain.spec)}")
@@ -56,11 +59,15 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             if name not in action.arguments:
                 problem = f"{called}: compare_args names {name!r}, which it does not have"
                 yield Finding("bad-arguments", "warning", task.id, problem)
-        outcome = _carried_out(environment, action, is_write=tool.mutates)
-        if outcome is not None:
-            severity, problem = outcome
-            proof, change = _OF_WRITE if tool.mutates and not action.fails else ("", "")
-            yield Finding("action-raises", severity, task.id, f"{called}: {problem}", proof, change)
+        yield from _raised(environment, action, task, called, is_write=tool.mutates)
+
+
+def _raised(environment: Environment, action: Action, task: Task, called: str, *, is_write: bool) -> Iterator[Finding]:
+    outcome = _carried_out(environment, action, is_write=is_write)
+    if outcome is not None:
+        severity, problem = outcome
+        proof, change = _OF_WRITE if is_write and not action.fails else ("", "")
+        yield Finding("action-raises", severity, task.id, f"{called}: {problem}", proof, change)
 
 
 def _carried_out(environment: Environment, action: Action, *, is_write: bool) -> tuple[Severity, str] | None:

@@ -56,10 +56,11 @@ class FactChecker:
             task: The task.
             script: The script, if the task has none of its own.
         """
-        script = task.user_scenario.script or script
-        if script is None:
+        scripts = [scenario.script for scenario in task.scenarios if scenario.script] or ([script] if script else [])
+        if not scripts:
             return
-        silent = list(self._sources.unstated(task, _spoken_texts(script)))
+        spoken = [text for spoken_script in scripts for text in _spoken_texts(spoken_script)]
+        silent = list(self._sources.unstated(task, spoken))
         missing_anyway = list(self._sources.unstated(task)) if silent else []
         for fact in silent:
             if fact not in missing_anyway:

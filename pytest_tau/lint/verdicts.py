@@ -9,7 +9,15 @@ from ..environment import unstable_reference
 from ..errors import DomainError, ToolServerError
 from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
 from ..evaluation.evaluate import grade
-from ..models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
+from ..models import (
+    GREETING,
+    AssistantMessage,
+    NLAssertionCheck,
+    ToolCall,
+    UserMessage,
+    call_as_text,
+    is_beginning,
+)
 from ..orchestrator import Limits
 from ..regrade.comparing import reward_differences
 from ..runner.config import SimulationSettings
@@ -124,11 +132,14 @@ def _earns_all(
 ) -> bool:
     """Return whether the actions, in order, earn reward 1; what must be said is said unless only a greeting is."""
     messages: list[Message] = [*task.message_history]
+    phrases = [session.communicate_info for session in task.sessions or ()] or [[]]
     for action in actions:
+        if is_beginning(action):
+            messages.append(AssistantMessage(content="\n".join(phrases.pop(0)) or GREETING))
         call = ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=action.requestor)
         side = AssistantMessage if action.requestor == "assistant" else UserMessage
         messages.append(side(tool_calls=[call]))
-    agent_text = "\n".join(task.criteria.communicate_info or []) if speaks else GREETING
+    agent_text = "\n".join([*phrases[0], *(task.criteria.communicate_info or [])]) if speaks else GREETING
     messages += [AssistantMessage(content=agent_text or GREETING), UserMessage(content="###STOP###")]
     statements = task.criteria.nl_assertions or []
     verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]

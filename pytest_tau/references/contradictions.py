@@ -70,7 +70,8 @@ class UnreadTable(NamedTuple):
 
 def disagreements(task: Task, domain: Domain) -> Iterator[Disagreement]:
     """Yield the dates, phone numbers and addresses of reference writes for which the scenario names other ones."""
-    scenario = "\n".join([*strings_in(task.user_scenario.model_dump(mode="json")), task.ticket or ""])
+    texts = strings_in([scenario.model_dump(mode="json") for scenario in task.scenarios])
+    scenario = "\n".join([*texts, task.ticket or ""])
     known = Known([scenario])
     seen: set[tuple[str, str]] = set()
     for position, action in enumerate(task.criteria.actions or []):

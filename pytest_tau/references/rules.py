@@ -61,7 +61,7 @@ def carried_out(task: Task, domain: Domain, actions: Sequence[Action] | None = N
         actions: The actions; those of the reference for None.
     """
     environment = domain.environment(task)
-    scenario = "\n".join(strings_in(task.user_scenario.model_dump(mode="json")))
+    scenario = "\n".join(strings_in([scenario.model_dump(mode="json") for scenario in task.scenarios]))
     messages: list[Message] = [*task.message_history, UserMessage(content=scenario)]
     for position, action in enumerate((task.criteria.actions or ()) if actions is None else actions):
         arguments, side = action.arguments, action.requestor

@@ -115,7 +115,7 @@ def _may_be_total(amount: float, carried: _Carried) -> bool:
 
 
 def _asks_for_money(task: Task) -> str | None:
-    sentences = _SENTENCE.split(str(task.user_scenario))
+    sentences = _SENTENCE.split(task.scenario_text)
     return next((each.strip() for each in sentences if _MOVES.search(each) and _TOTAL.search(each)), None)
 
 

@@ -70,7 +70,7 @@ class Sources:
             task: The task.
             texts: What the user says; None for the scenario and the ticket.
         """
-        told = [str(task.user_scenario), task.ticket or ""] if texts is None else texts
+        told = [task.scenario_text, task.ticket or ""] if texts is None else texts
         environment = self._domain.environment(task)
         history = [message.content or "" for message in task.message_history]
         known = Known([*told, environment.policy, *required_texts(task, self._domain), *history])

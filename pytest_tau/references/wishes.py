@@ -63,7 +63,7 @@ class Wishes:
     """
 
     def __init__(self, task: Task) -> None:
-        told = [*strings_in(task.user_scenario.model_dump(mode="json")), task.ticket or ""]
+        told = [*strings_in([scenario.model_dump(mode="json") for scenario in task.scenarios]), task.ticket or ""]
         self.text = "\n".join(told).lower().replace("\u2019", "'")
         self.words = words_of(self.text)
 

@@ -8,6 +8,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau.capabilities.sessions.saboteurs import Forgets, TellsOthers, TrustsStaleMemory
+from pytest_tau.cli import main
 from pytest_tau.models import parse_task
 from pytest_tau.testing import ScriptedParticipant, call
 
@@ -104,3 +105,11 @@ def test_the_reference_breaks_no_rule(name: str) -> None:
     assert {simulation.task_id: simulation.facts["policy_rules"]["breaches"] for simulation in ended} == {
         task.id: [] for task in domain.tasks(split="sessions")
     }
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_lint_finds_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The checks know what begins a session, and what the user says and is told in each."""
+    file = pytest_tau.load_domain(name).tasks_folder / "sessions.json"
+    assert main(["lint", str(file)]) == 0
+    assert "0 errors, 0 warnings, 0 notes" in capsys.readouterr().out
