@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..carried import carry
     from ..environment import DomainSpec
-    from ..models import Message, Simulation
+    from ..models import Simulation
     from ..settings import Option
     from ..stalls import within
     from .calls import columns_of, measured_by, recorded_in
@@ -370,51 +370,10 @@ def _load(entry: Any) -> Capability:
     return found
 
 
-def duplexes() -> list[tuple[str, Duplex]]:
-    """Return the objects for conversations in which both sides can speak at once, with the names of capabilities."""
-    return [(capability.name, capability.duplex()) for capability in installed() if capability.duplex is not None]
-
-
 @functools.cache
 def reward_components() -> tuple[Any, ...]:
     """Return the reward components of installed capabilities."""
     return tuple(part for each in installed() if each.components is not None for part in each.components())
-
-
-def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Trajectory | None:
-    """Return the trajectory of a conversation in which both sides can speak at once; None if no capability has it.
-
-    Args:
-        duplex: ``Simulation.duplex``.
-        header: The header of its file.
-
-    Returns:
-        Its facts are in their stored form, by the name of the capability.
-
-    Raises:
-        pydantic.ValidationError: It does not follow the format.
-    """
-    for name, of_capability in duplexes():
-        trajectory = of_capability.trajectory(duplex, header)
-        if trajectory is not None:
-            return trajectory._replace(facts={name: stored_facts(trajectory.facts)})
-    return None
-
-
-def judged_messages(simulation: Simulation) -> Sequence[Message]:
-    """Return what a judge of statements reads of a simulation."""
-    found = None if simulation.duplex is None else trajectory_of(simulation.duplex, {})
-    return simulation.messages if found is None else found.judged
-
-
-def submitted_runs(runs: Sequence[Any]) -> SubmittedRuns | None:
-    """Return what a capability makes of runs that are submitted; None if they are conversations in turns.
-
-    Raises:
-        ConfigurationError: They cannot be submitted.
-    """
-    submissions = (of_capability.submission(runs) for _, of_capability in duplexes())
-    return next((submission for submission in submissions if submission is not None), None)
 
 
 def stored_facts(facts: Any) -> dict[str, Any]:

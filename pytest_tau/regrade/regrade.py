@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..capability import judged_messages
+from ..capability.duplex import judged_messages
 from ..diagnosis.attribution import annotate_failure
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError

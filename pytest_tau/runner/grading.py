@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..capability import judged_messages
+from ..capability.duplex import judged_messages
 from ..errors import (
     ConfigurationError,
     DomainError,

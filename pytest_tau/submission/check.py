@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis.comparability import TRIALS
-from ..capability import submitted_runs
+from ..capability.duplex import submitted_runs
 from ..documents import DocumentError, read_json
 from ..environment import DEFAULT_SPLIT
 from ..environment.changes import value_changes

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis.comparability import comparability
-from ..capability import submitted_runs
+from ..capability.duplex import submitted_runs
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..plain import json

@@ -14,8 +14,9 @@ from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.metrics import by_task
 from pytest_tau.capabilities.voice import capability
 from pytest_tau.capabilities.voice.facts import VoiceFacts, summary, timing
-from pytest_tau.capability import bundled, judged_messages
+from pytest_tau.capability import bundled
 from pytest_tau.capability.calls import columns_of
+from pytest_tau.capability.duplex import judged_messages
 from pytest_tau.capability.views import Measured
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import Run

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ...capability import trajectory_of
+from ...capability.duplex import trajectory_of
 from ...models import DUPLEX, DUPLEX_MODE, Notes, RewardInfo, Simulation, Task, TerminationReason
 from ...models.reviews import REVIEW_KEYS, add_review, read_tau2_review
 from ...models.tasks import ForeignCriteria
