@@ -20,6 +20,7 @@ _YES: Final = re.compile(
     r"|sounds (?:good|great|fine|perfect|right)|looks (?:good|great|fine|right)|that works|works for me"
     r"|that(?:'s| is| would be) (?:fine|good|great|right|perfect|okay|ok|acceptable)|i accept|let's do"
     r"|(?:i'll|i will|let's|i'd like to|i want to) (?:go (?:with|for|ahead)|take|choose|pick)"
+    r"|affirmative|by all means|no objections?|i'm (?:fine|ok|okay|happy|good) with (?:it|that|this)"
     rf"|perfect|exactly|fine,? (?:then,? )?just (?:do|{_ACTS})|please (?:just )?(?:continue|{_ACTS}))\b(?!,? not\b)"
     r"|^\W*y\W*$"
     rf"|(?:^|[.!?]\s+|\n\W*)(?:just )?{_ACTS} (?:it|them|that|this|the|my|both|all|items?|orders?)\b",
@@ -31,7 +32,10 @@ _NOT: Final = re.compile(
 )
 _CLAUSE_END: Final = re.compile(r"[.,;:!?\n\N{EM DASH}]|\b(?:but|so|and then)\b", re.IGNORECASE)
 _NO: Final = re.compile(
-    r"^\W*(?:no|nope|nah|not yet|not now|don't|do not|wait|hold on|stop|never ?mind|cancel that)\b"
+    r"^\W*(?:please )?(?:no(?! (?:problem|worries|changes|issues?|objections?|rush)\b)|nope|nah|not yet|not now|don't"
+    r"|do not|wait|hold on|stop|never ?mind|cancel that)\b"
+    r"|\b(?:i disagree|rather you (?:didn't|did not))\b|\bnot (?:fine|ok|okay|happy) with (?:it|that|this)\b"
+    r"|\b(?:it|that|this) (?:won't|will not|doesn't|does not) work(?: for me)?\W*$"
     r"|\b(?:absolutely|certainly|definitely|of course|sure(?:ly)?|rather|let's|please) (?:not|don't)\W*$"
     r"|\b(?:absolutely|certainly|definitely|of course|let's) not\b"
     # Takes back what was asked for.
@@ -47,6 +51,12 @@ _NO: Final = re.compile(
 _WISHES: Final = re.compile(
     r"\b(?:i'd like|i would like|i want|i wish|i need|let's|let us|please) (?:you )?(?:to )?(?:just )?"
     rf"(?:{_ACTS}|get|buy)\b",
+    re.IGNORECASE,
+)
+#: A yes that is taken back at once.
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:yes|yeah|yep|ok|okay|actually|wait|sorry),? (?:no|never ?mind)\b"
+    r"(?! (?:problem|worries|changes|issues?|objections?|rush|need|more|further|other|additional|one|that's|it's)\b)",
     re.IGNORECASE,
 )
 _GO_AHEAD: Final = re.compile(r"\b(?:yes|yeah|go ahead|proceed|confirm(?:ed)?)\b", re.IGNORECASE)
@@ -79,13 +89,15 @@ _HESITATES: Final = re.compile(
 def is_yes(text: str) -> bool:
     """Return whether a text of the user agrees to something."""
     plain = plain_quotes(text)
+    if _TAKEN_BACK.search(plain):
+        return False
     return _affirms(_YES, plain) and (not _NO.search(plain) or _affirms(_GO_AHEAD, plain))
 
 
 def is_no(text: str) -> bool:
     """Return whether a text of the user begins with a refusal or takes a request back, and agrees to nothing."""
     plain = plain_quotes(text)
-    return bool(_NO.search(plain)) and not _affirms(_GO_AHEAD, plain)
+    return bool(_TAKEN_BACK.search(plain)) or (bool(_NO.search(plain)) and not _affirms(_GO_AHEAD, plain))
 
 
 def wishes(text: str) -> bool:

@@ -139,7 +139,8 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\bwould you (?:also |still |rather )?(?:like|prefer|be (?:willing|happy|interested|ok))\b",
         r"\bdo you (?:also |still )?(?:want|wish)\b",
         r"\bare you (?:willing|interested|ok|okay|happy)\b",
-        r"\bcan i (?:offer|interest)\b",
+        r"\b(?:can|may|could) i (?:also )?(?:offer|interest|add|include)\b",
+        r"\bcare for\b|^interested in\b",
         r"\bhow about\b",
         r"\b(?:is|would) (?:that|this) (?:be )?acceptable\b",
         r"\b(?:would|does|will|do) (?:that|this|these|it|either|any of (?:these|those)) (?:work|help|suit|do)\b",
@@ -166,9 +167,11 @@ KINDS: dict[str, tuple[str, ...]] = {
     "lacks.": (
         r"\b(?:no|not any|none of (?:the|these|those|our)|zero|neither)\b[^.,;:?!]{1,60}?"
         r"\b(?:available|left|in stock|remaining|for sale)\b",
+        r"\bnone of (?:the|these|those|our)\b[^.,;:?!]{1,60}?\b(?:is|are|was|were) (?:\w+ )?free\b(?! of)",
         r"\bnone (?:is|are|was|were|left|available)\b",
         r"\b(?:out of stock|sold out|unavailable|not (?:currently |yet )?available|fully booked|booked (?:up|out|solid)"
-        r"|no longer (?:available|sold|offered|made|in stock)|not in stock|discontinued|off sale)\b",
+        r"|no longer (?:available|sold|offered|made|in stock)|not in stock|discontinued|off sale"
+        r"|out of service|on back-?order|back-?ordered)\b",
         r"\b(?:we|i) (?:currently |unfortunately )?"
         r"(?:have no|(?:do not|don't|no longer)(?: (?:currently|presently|actually))? "
         r"(?:have|carry|sell|offer|stock|rent))(?: any| an?)? "

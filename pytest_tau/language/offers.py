@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: Verbs by which an agent offers to sell or add something.
 _SELLS: Final = (
-    r"(?:add|include|throw in|order|book|buy|purchase|reserve|rent|subscribe(?: to)?|sign (?:you )?up(?: for)?"
-    r"|enrol\w*(?: in)?|join|donate|upgrade(?: to)?|get|take out)"
+    r"(?:add(?: you to)?|include|throw in|order|book|buy|purchase|reserve|rent|subscribe(?: you)?(?: to)?"
+    r"|sign (?:you )?up(?: for)?|enrol\w*(?: you)?(?: in)?|put you on|join|donate|upgrade(?: to)?|get|take out)"
 )
 #: An offer of a thing, up to the thing: "Would you like a", "Shall I add", "interested in".
 _OFFERS: Final = re.compile(
@@ -23,7 +23,8 @@ _OFFERS: Final = re.compile(
     rf"(?: (?:me )?to (?:also )?{_SELLS}\b(?: you)?)?"
     rf"(?= (?!(?:me|to|us|if|that|this|these|those|it|i|we|help|a copy)\b))"
     rf"|\b(?:shall|should|can|may|could) i (?:also )?(?:offer|interest|{_SELLS})\b(?: you)?(?: (?:in|with))?"
-    r"|\binterested in\b|\bhow about\b|\bin addition\b",
+    rf"|\bwould it be (?:ok|okay|all ?right|fine) (?:to|if i) (?:also )?{_SELLS}\b(?: you)?"
+    r"|\binterested in\b|^care for\b|\bhow about\b|\bin addition\b",
     re.IGNORECASE,
 )
 #: Where the thing that is offered ends: "insurance for $30", "a note that says …".
@@ -41,19 +42,25 @@ _GENERAL: Final = frozenset(
 )
 #: What is sold or asked for along with other things.
 _EXTRAS: Final = frozenset(
-    words("newsletter insurance warranty protection subscription membership donation survey loyalty coupon promotion")
+    words(
+        "newsletter insurance warranty protection subscription membership donation survey loyalty coupon promotion"
+        " premium coverage roadside mailing"
+    )
 )
 #: Words by which a thing is one more, besides what the user wants.
 _FURTHER: Final = frozenset(words("also additional additionally extra optional besides furthermore"))
 #: What can be had, up to the thing: "we also have a", "there is also an".
 _INTRODUCES: Final = re.compile(
     r"\b(?:i|we) (?:also )?(?:can |could )?(?:also )?(?:have|offer|sell|recommend|suggest|provide)\b(?: you)?(?: also)?"
-    r"|\bthere(?: is|'s| are) (?:also )?|\b(?:also|additionally) available\b:?",
+    r"|\byou (?:might|may|could|would) (?:also )?(?:enjoy|like|love|be interested in)\b"
+    r"|\bthere(?: is|'s| are) (?:also )?|\b(?:also|additionally) available\b:?"
+    r"|\b(?:i|we) (?:can|could) (?:also )?(?P<adds>add|include|throw in)\b",
     re.IGNORECASE,
 )
 #: An offer of what was spoken of before.
 _POINTS: Final = re.compile(
-    rf"\b(?:shall|should|can|may|could) i (?:also )?{_SELLS} (?:it|that|this|one|them|those)\b"
+    rf"\b(?:shall|should|can|may|could) i (?:also |go ahead and )?{_SELLS}(?: (?:it|that|this|one|them|those)\b|\W*$)"
+    r"|^\W*(?:shall|should|may) i\W*$"
     rf"|\bwould you (?:also )?(?:like|care for|want) (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b"
     rf"|\bdo you (?:also )?want (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b|^(?:are you )?interested\b",
     re.IGNORECASE,
@@ -90,7 +97,7 @@ _NO_CHOICE: Final = re.compile(
 _TOO_DEAR: Final = re.compile(
     r"\b(?:exceed(?:s|ed|ing)?|over|above|beyond|more than|higher than|outside(?: of)?) (?:your|the) "
     r"(?:[\w$.,-]+ ){0,3}?(?:budget|limit|maximum|price range|threshold|cap|ceiling)\b"
-    r"|\b(?:exceeds?|over|above|beyond|more than) what you\b[^.?!]{0,30}\b(?:spend|pay|afford|budget\w*)\b",
+    r"|\b(?:exceeds?|over|above|beyond|more than) (?:what )?you\b[^.?!]{0,30}\b(?:spend|pay|afford|budget\w*)\b",
     re.IGNORECASE,
 )
 _NEGATED: Final = re.compile(r"\b(?:not|\w+n't|without|never|nor|no longer|if)\b[^,;.]{0,20}$", re.IGNORECASE)
@@ -122,8 +129,8 @@ def introduces_unrequested(sentence: str, wanted: Collection[str]) -> bool:
     match = _INTRODUCES.search(plain_quotes(sentence))
     if match is None:
         return False
-    sentence_words = set(words(sentence))
-    return bool(sentence_words & (_EXTRAS | _FURTHER)) and _is_foreign(sentence[match.end() :].lower(), wanted)
+    is_further = match["adds"] is not None or not (_EXTRAS | _FURTHER).isdisjoint(words(sentence))
+    return is_further and _is_foreign(sentence[match.end() :].lower(), wanted)
 
 
 def _is_foreign(after: str, wanted: Collection[str]) -> bool:

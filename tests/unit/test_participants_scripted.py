@@ -264,6 +264,14 @@ def renter(**script: Any) -> Talk:
         "Would you like to add travel insurance for $30?",
         "Do you want a helmet with that?",
         "Would you be interested in our gold membership?",
+        "Interested in our gold membership?",
+        "Can I interest you in our premium roadside membership?",
+        "Would it be OK to add you to the mailing list for the newsletter?",
+        "For just $5 more, I can add a helmet. Shall I?",
+        "You might enjoy our membership programme. Should I enrol you?",
+        "I recommend the premium insurance. Shall I go ahead and add it?",
+        "May I add a helmet to your order?",
+        "Care for a helmet?",
     ],
 )
 def test_it_turns_down_offers_of_what_it_has_not_asked_for(offer: str) -> None:
@@ -296,12 +304,16 @@ def test_what_is_not_to_be_had_is_a_refusal() -> None:
     assert user.say("I am sorry, there is no e-bike available.") == f"I must insist. {E_BIKE['say']}"
     assert user.say("They are all sold out.") == E_BIKE["fallback"]
     assert user.say("City bikes are out of stock, too.").endswith("###STOP###")
+    for text in ("That model is on backorder.", "None of our bikes are free.", "E-bikes are out of service."):
+        assert renter().say(text) == f"I must insist. {E_BIKE['say']}"
 
 
 def test_it_does_not_agree_to_what_exceeds_its_budget() -> None:
     user, dear = renter(), "That costs $396, which exceeds your $100 budget. Shall I book it anyway?"
     assert user.say(dear) == f"No, thank you. {E_BIKE['fallback']}"
     assert user.say(dear) == "No, thank you."
+    text = "It would cost more than you wanted to spend. OK?"
+    assert renter().say(text) == f"No, thank you. {E_BIKE['fallback']}"
 
 
 def test_an_envelope_and_thoughts_are_not_heard() -> None:
