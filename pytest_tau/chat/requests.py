@@ -186,8 +186,9 @@ def text_of(message: Mapping[str, Any]) -> str | None:
 def refusal_of(message: Mapping[str, Any]) -> str | None:
     """Return the text with which a model refuses to answer, if a message in OpenAI chat format marks it as such."""
     # litellm moves fields that it does not know.
-    moved = message.get("provider_specific_fields")
+    moved, content = message.get("provider_specific_fields"), message.get("content")
     places = [message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
+    places += [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     return next((text for text in places if isinstance(text, str) and text), None)
 
 

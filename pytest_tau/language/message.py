@@ -34,6 +34,16 @@ _BEGINNINGS: Final = ("{", "`", "~")
 _TAGS: Final = frozenset("<[\N{WHITE LEFT-POINTING TRIANGLE}")
 #: An envelope may be in a fence and the other way round.
 _LAYERS: Final = 3
+#: What models answer, and nothing else, if they refuse to play a person.
+_DECLINES: Final = re.compile(
+    r"\W*(?:(?:i'm|i am) (?:\w+ )?sorry,? ?(?:but )?|sorry,? ?(?:but )?|unfortunately,? |as an ai[^,.]*, )?"
+    r"i(?:'m| am)? ?(?:can't|cannot|can not|(?:not able|unable) to|won't|will not) (?:\w+ )?"
+    r"(?:(?:assist|comply|engage|participate)(?: you)? (?:with|in) (?:that|this|your|such)"
+    r"|(?:help(?: you)? with|continue(?: with)?|fulfill?) (?:that|this|your|such)(?: [\w-]+){0,3}"
+    r" (?:requests?|conversation|role-?play))"
+    r"(?: [\w-]+){0,4}\W*",
+    re.IGNORECASE,
+)
 _TOKEN: Final = re.compile(r"###[A-Z-]+###")
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]\u201d])\s+|\n+")
 
@@ -53,6 +63,11 @@ def spoken(text: str) -> str:
         if content == before:
             break
     return content
+
+
+def refuses_to_play(text: str) -> bool:
+    """Return whether a text is nothing but the words with which models refuse: no person says them."""
+    return _DECLINES.fullmatch(plain_quotes(text)) is not None
 
 
 def without_tokens(text: str) -> str:

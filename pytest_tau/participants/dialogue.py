@@ -9,7 +9,7 @@ from ..chat.requests import refusal_of, text_of
 from ..chat.text_tools import TextTools
 from ..documents import json_or_none
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
-from ..language.message import spoken
+from ..language.message import refuses_to_play, spoken
 from ..models import json_copy, not_json
 from ..plain import json
 from ..text import shorten
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..models import Message
     from .context import Incoming, ParticipantContext, Reply
 
+#: Finish reasons of an answer that is a refusal.
+_REFUSED = ("refusal", "safety", "prohibited_content")
 #: Messages in OpenAI chat format, oldest first.
 _Chat: TypeAlias = list[dict[str, Any]]
 
@@ -203,7 +205,7 @@ class Dialogue:
             content = without_thoughts
         return {
             "content": content,
-            "refusal": refusal_of(answer.message),
+            "refusal": refusal_of(answer.message) or self._refusal_in(content, answer.finish_reason),
             "tool_calls": answer.message.get("tool_calls"),
             "cost": answer.cost,
             "usage": answer.usage.model_dump() if answer.usage else None,
@@ -211,6 +213,12 @@ class Dialogue:
             "raw_data": answer.message,
             "finish_reason": answer.finish_reason,
         }
+
+    def _refusal_in(self, content: Any, finish_reason: str | None) -> str | None:
+        """Return a text that the user's model has written instead of what the person says; None if it has not."""
+        if self._side != "user" or self._official or not isinstance(content, str) or not content:
+            return None
+        return content if finish_reason in _REFUSED or refuses_to_play(content) else None
 
     def _count(self, reply: Reply) -> None:
         usage = self._models.ledger.usage[self._side]

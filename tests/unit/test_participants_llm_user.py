@@ -145,7 +145,13 @@ REFUSAL = {"role": "assistant", "content": None, "refusal": "I cannot help with 
 
 
 @pytest.mark.parametrize(
-    "refusal", [REFUSAL, {"role": "assistant", "content": "", "provider_specific_fields": REFUSAL}]
+    "refusal",
+    [
+        REFUSAL,
+        {"role": "assistant", "content": "", "provider_specific_fields": REFUSAL},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": REFUSAL["refusal"]}]},
+        ChatReply(message=REFUSAL | {"content": REFUSAL["refusal"], "refusal": None}, finish_reason="refusal"),
+    ],
 )
 def test_a_refusal_of_the_user_s_model_is_not_said_to_the_agent(domain: Domain, refusal: Any) -> None:
     once = Chat(refusal, "Yes.")
@@ -174,6 +180,27 @@ def test_the_agent_is_sent_what_the_user_says_and_no_thoughts(domain: Domain, wr
     assert user.is_stop(reply) is ("STOP" in said)
     # The model sees what it wrote itself.
     assert chat.sent[-1][2]["content"] == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't assist with that request.",
+        "I\u2019m sorry, I can\u2019t assist with that.",
+        "I cannot comply with this request.",
+        "Sorry, but I'm unable to help with that kind of request.",
+        "I can't continue this conversation.",
+    ],
+)
+def test_the_words_with_which_models_refuse_are_not_said_to_the_agent(domain: Domain, text: str) -> None:
+    (reply,) = answers(LLMUser(plain(domain, Chat(text, "Yes."))), OPENING)
+    assert reply.content == "Yes."
+
+
+@pytest.mark.parametrize("text", ["Sorry, I can't help with that.", "I can't continue without my phone.", "I cannot."])
+def test_what_a_person_may_say_as_well_is_said_to_the_agent(domain: Domain, text: str) -> None:
+    (reply,) = answers(LLMUser(plain(domain, Chat(text))), OPENING)
+    assert reply.content == text
 
 
 def test_a_user_that_only_thinks_is_asked_again(domain: Domain) -> None:
