@@ -67,7 +67,9 @@ def found_in(tasks: list[Task], domain: Domain) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "missed"), [("airline", {"35"}), ("retail", set())])
+@pytest.mark.parametrize(
+    ("name", "missed"), [pytest.param("airline", {"35"}, marks=pytest.mark.exhaustive), ("retail", set())]
+)
 def test_wrong_reference_actions_are_errors(shared: Path, official_data: Path, name: str, missed: set[str]) -> None:
     # That of 35 is a warning: a date of birth that the agent cannot know.
     content = json.loads((shared / "truth" / "tasks" / f"{name}_2025.json").read_text())

@@ -37,6 +37,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_every_recorded_conversation_agrees(shared: Path) -> None:
     done = subprocess.run(
         [sys.executable, shared / "tools" / "check_voice.py"], capture_output=True, text=True, check=False

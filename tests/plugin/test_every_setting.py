@@ -62,6 +62,12 @@ class Ran(NamedTuple):
     conditions: list[Any]
 
 
+@pytest.fixture(scope="module")
+def plain_runs() -> dict[int, Ran]:
+    """The runs of the contexts, by their numbers, as far as they were needed."""
+    return {}
+
+
 @pytest.fixture
 def configure(pytester, monkeypatch):
     monkeypatch.chdir(pytester.path)
@@ -97,10 +103,10 @@ def configure(pytester, monkeypatch):
 #: Options without which others have no meaning: a domain with several policies, one with documents, one with texts, one
 #: with values, and one with approvals.
 CONTEXTS = (
-    ["--tau-domain=telecom", "--tau-mode=voice", *MODELS],
-    ["--tau-domain=banking_knowledge", *MODELS],
-    ["--tau-domain=mock", *MODELS],
-    ["--tau-domain=airline", *MODELS],
+    ["--tau-domain=telecom", "--tau-split=small", "--tau-mode=voice", *MODELS],
+    ["--tau-domain=banking_knowledge", "--tau-split=small", *MODELS],
+    ["--tau-domain=mock", "--tau-split=small", *MODELS],
+    ["--tau-domain=airline", "--tau-split=small", *MODELS],
     ["--tau-domain=mock-approvals", *MODELS],
 )
 #: An option that goes with one of another kind.
@@ -117,10 +123,10 @@ def candidates(option: Option) -> Iterator[list[str]]:
     yield from ([f"{name}={value}", TEXTS] for value in option.choices)
 
 
-def pair(configure: Any, option: Option) -> tuple[Ran, Ran]:
+def pair(configure: Any, plain_runs: dict[int, Ran], option: Option) -> tuple[Ran, Ran]:
     """Two runs that differ in an option only."""
-    for context in CONTEXTS:
-        before = configure(*context)
+    for number, context in enumerate(CONTEXTS):
+        before = plain_runs[number] = plain_runs.get(number) or configure(*context)
         for arguments in candidates(option):
             after = configure(*context, *arguments)
             if after is not None and value_of(option, before) != value_of(option, after):
@@ -133,10 +139,10 @@ def value_of(option: Option, ran: Ran) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting(configure, name):
+def test_a_setting(configure, plain_runs, name):
     option = SETTINGS[name]
     try:
-        before, after = pair(configure, option)
+        before, after = pair(configure, plain_runs, option)
     except ConfigurationError as error:  # an extra is not installed
         pytest.skip(str(error))
     assert differing_conditions(before.conditions, before.conditions) == []

@@ -158,7 +158,9 @@ RIGHT = [("find", {"order_id": "o1"}), ("cancel", {"order_id": "o1"}), ("close",
 
 
 @pytest.mark.parametrize("options", [(), ("-n2",), ("--tau-concurrency=4",)], ids=["alone", "xdist", "concurrent"])
-@pytest.mark.parametrize(("calls", "passed"), [(RIGHT, True), (RIGHT[:2], False), ([], False)])
+@pytest.mark.parametrize(
+    ("calls", "passed"), [(RIGHT, True), (RIGHT[:2], False), pytest.param([], False, marks=pytest.mark.exhaustive)]
+)
 def test_asynchronous_tools_run_on_one_loop(run, calls, passed, options) -> None:
     result = run(ASYNCHRONOUS, RIGHT[1:], calls, "--tau-trials=4", *options)
     result.assert_outcomes(passed=4 * passed, failed=4 * (not passed))

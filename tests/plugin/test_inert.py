@@ -72,14 +72,28 @@ def _pytest(project, *args):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("test_plain.py",), ("test_plain.py::test_plain",), (".", "-k", "plain")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        pytest.param(("test_plain.py",), marks=pytest.mark.exhaustive),
+        pytest.param(("test_plain.py::test_plain",), marks=pytest.mark.exhaustive),
+        pytest.param((".", "-k", "plain"), marks=pytest.mark.exhaustive),
+    ],
+)
 def test_an_unrelated_run_imports_these_modules_only(unrelated, arguments):
     modules, text = unrelated(*arguments)
     assert modules == IMPORTED
     assert "1 passed" in text
 
 
-@pytest.mark.parametrize("listing", ["--markers", "--fixtures", "--help", "--collect-only"])
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "--fixtures",
+        *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("--markers", "--help", "--collect-only")),
+    ],
+)
 def test_listings_import_the_same_modules(unrelated, listing):
     modules, text = unrelated(listing)
     assert modules == IMPORTED

@@ -224,7 +224,9 @@ def test_off_by_an_option(run, monkeypatch):
     found.line(UNSEEN)
 
 
-@pytest.mark.parametrize("name", ["whole", "whole_async", "by_requests"])
+@pytest.mark.parametrize(
+    "name", ["whole", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("whole_async", "by_requests"))]
+)
 @pytest.mark.parametrize(
     ("module", "function", "argument"),
     [("gevent.monkey", "is_module_patched", "threading"), ("eventlet.patcher", "is_monkey_patched", "thread")],

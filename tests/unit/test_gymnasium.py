@@ -72,7 +72,7 @@ def test_check_env_has_no_complaints(name: str, observation: str) -> None:
 
 
 @pytest.mark.parametrize("name", [AGENT, USER])
-@pytest.mark.parametrize("mode", ["sync", "async", "vector_entry_point"])
+@pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.exhaustive), "vector_entry_point"])
 def test_vectors(name: str, mode: str) -> None:
     further = {"vector_kwargs": {"shared_memory": False}} if mode == "async" else {}
     envs = gym.make_vec(name, num_envs=3, vectorization_mode=mode, domain="retail", max_steps=2, **further)
