@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import ConfigurationError, TaskFormatError
 from ..text import plural
 from .facts import FactChecker
+from .put_off import put_off
 from .users import check_script
 from .verdicts import check_solvable
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def generated_tasks(
-    domain: Domain, count: int, seed: int, difficulty: Difficulty, *, verify: bool = True
+    domain: Domain, count: int, seed: int, difficulty: Difficulty, *, sessions: bool = False, verify: bool = True
 ) -> list[Task]:
     """Return the tasks of a seed.
 
@@ -26,6 +27,7 @@ def generated_tasks(
         count: How many.
         seed: The first ones of a seed are the same, however many are made.
         difficulty: How hard they are.
+        sessions: Whether the user of each calls twice, and wants what it has said in the first session.
         verify: Whether each is played through: that the reference passes, that an agent that does nothing fails, that
             every write is needed, and that the scripted user can say what only a user can know.
 
@@ -43,6 +45,8 @@ def generated_tasks(
         raise ConfigurationError(
             f"domain {domain.name!r} can generate {plural(len(tasks), 'task')} of this difficulty, not {count}"
         )
+    if sessions:
+        tasks = [put_off(task, domain, seed) for task in tasks]
     facts = FactChecker(domain)
     for task in tasks if verify else ():
         for finding in (*check_solvable(task, domain), *check_script(task, domain), *facts.check_script(task)):

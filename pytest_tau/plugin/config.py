@@ -15,6 +15,7 @@ from ..chat.prices import read_prices
 from ..environment import Retrieval
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
+from ..models.task_files import SESSIONS_SPLIT
 from ..participants import Prompting
 from ..protocol import TAU, Protocol, data_folder, load_texts, not_data, read_checkout
 from ..run_settings import (
@@ -73,8 +74,9 @@ def run_config(config: pytest.Config) -> RunConfig:
 
 def _check_generated(values: OptionValues) -> None:
     generates = values.get("generate") is not None
-    if generates and values.get("split") is not None:
-        raise pytest.UsageError(f"{values.label('generate')}: generated tasks are not in a split; remove --tau-split")
+    if generates and values.get("split") not in (None, SESSIONS_SPLIT):
+        problem = f"generated tasks are not in a split but {SESSIONS_SPLIT}; remove --tau-split"
+        raise pytest.UsageError(f"{values.label('generate')}: {problem}")
     if not generates and values.get("difficulty") is not None:
         raise pytest.UsageError(f"{values.label('difficulty')}: applies to generated tasks only; add --tau-generate N")
 

@@ -9,7 +9,10 @@ import pytest
 import pytest_tau
 from pytest_tau.capabilities.sessions.saboteurs import Forgets, TellsOthers, TrustsStaleMemory
 from pytest_tau.cli import main
+from pytest_tau.environment import Difficulty
+from pytest_tau.lint.generated import generated_tasks
 from pytest_tau.models import parse_task
+from pytest_tau.references import breaches_in, carried_out
 from pytest_tau.testing import ScriptedParticipant, call
 
 if TYPE_CHECKING:
@@ -113,3 +116,28 @@ def test_lint_finds_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> No
     file = pytest_tau.load_domain(name).tasks_folder / "sessions.json"
     assert main(["lint", str(file)]) == 0
     assert "0 errors, 0 warnings, 0 notes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["retail", "airline", "telecom", "banking_knowledge"])
+def test_generated_tasks_of_two_sessions_are_proved(name: str) -> None:
+    """Nothing but what was said in the first session tells what is wanted in the second."""
+    domain = pytest_tau.load_domain(name)
+    tasks = generated_tasks(domain, 6, 7, Difficulty(), sessions=True)
+    assert tasks == generated_tasks(domain, 6, 7, Difficulty(), sessions=True, verify=False)
+    assert {len(task.scenarios) for task in tasks} == {2}
+    assert {request.say for task in tasks for request in task.scenarios[1].script.requests} == {
+        "I have called before and told you what I want. Please do it now."
+    }
+    ended = [pytest_tau.simulate(task, domain=domain, user="gold", seed=1) for task in tasks]
+    assert [simulation.reward for simulation in ended] == [1] * 6
+    assert [breach for simulation in ended for breach in simulation.facts["policy_rules"]["breaches"]] == []
+    assert failed(tasks, domain, "noop") == {task.id for task in tasks}
+
+
+def test_the_time_between_generated_sessions_keeps_the_reference_right() -> None:
+    """A booking that can be cancelled for a day is cancelled in time."""
+    airline = pytest_tau.load_domain("airline")
+    tasks = generated_tasks(airline, 40, 1, Difficulty(), sessions=True, verify=False)
+    assert {task.sessions[1].hours for task in tasks if task.sessions} == {3, 26, 50}
+    assert failed(tasks, airline, "gold", "scripted") == set()
+    assert [task.id for task in tasks if breaches_in(carried_out(task, airline), task, airline)] == []

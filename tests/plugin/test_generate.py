@@ -68,7 +68,7 @@ def test_unsound_task_is_reported_before_anything_runs(project):
     ("options", "message"),
     [
         (["--tau-generate=0"], "--tau-generate: expected a whole number of at least 1, got '0'"),
-        (["--tau-generate=1", "--tau-split=base"], "generated tasks are not in a split"),
+        (["--tau-generate=1", "--tau-split=base"], "generated tasks are not in a split but sessions"),
         (["--tau-difficulty=requests=2"], "--tau-difficulty: applies to generated tasks only; add --tau-generate N"),
         (
             ["--tau-generate=1", "--tau-difficulty=hard"],
@@ -80,3 +80,9 @@ def test_unsound_task_is_reported_before_anything_runs(project):
 )
 def test_what_cannot_be_made(made, options, message):
     made.run("--tau-domain=made", *options).usage_error(message)
+
+
+def test_tasks_of_two_sessions_are_generated(project):
+    run = project.run("--tau-domain=retail", "--tau-generate=2", "--tau-split=sessions", "--tau-agent=gold", "-v")
+    run.outcomes(passed=2)
+    assert run.text.count("-put-off[trial-0] PASSED") == 2

@@ -22,6 +22,7 @@ from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_nam
 from ...evaluation import known_components
 from ...files import ambiguous_names
 from ...garbage import without_collections
+from ...models.task_files import SESSIONS_SPLIT
 from ...participants import domain_agent
 from ...policy import load_rules
 from ...runner import item_id, select, unmatched
@@ -81,7 +82,8 @@ class TaskSelector:
 
         # Workers rely on the controller for that.
         verify = not is_worker(self.pytest_config)
-        return generated_tasks(domain, run.generate, run.seed, run.difficulty or Difficulty(), verify=verify)
+        sessions, difficulty = split == SESSIONS_SPLIT, run.difficulty or Difficulty()
+        return generated_tasks(domain, run.generate, run.seed, difficulty, sessions=sessions, verify=verify)
 
     def select(
         self,
