@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from ..capability.calls import recorded_in
 from ..chat.requests import without_secrets
 from ..errors import TauError
 from ..files import digest
@@ -127,6 +128,9 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
     drawn = isinstance(persona, dict) and any(isinstance(value, dict) for value in persona.values())
     own_fields = {
         "comparability": info.get("comparability"),
+        "capabilities": {
+            name: {"settings": entry["settings"]} for name, entry in recorded_in(info).items() if entry.get("settings")
+        },
         "policy_hash": recorded if policy is None else None,
         "user_persona": persona if drawn else None,  # there, it has one value for each key
     }

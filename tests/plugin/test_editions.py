@@ -177,6 +177,18 @@ def test_a_stored_run_is_read_in_its_edition(library, capsys, command):
     }[command] in shown
 
 
+def test_an_export_has_the_policy_of_the_edition_and_is_graded_in_it(library, capsys):
+    run(library, "--tau-results", "b", "--tau-edition", "1")
+    assert main(["export", "b", "--format", "tau2", "--out", "b.json"]) == 0
+    header = json.loads(Path("b.json").read_text(encoding="utf-8"))["info"]
+    assert header["environment_info"]["policy"] == "A book costs $5 for 7 days."
+    capsys.readouterr()
+    assert main(["regrade", "b.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 simulations, 2 agree" in shown
+    assert "replay:" not in shown
+
+
 def test_trials_of_stored_runs_have_the_domain_of_their_run(library):
     run(library, "--tau-results", "a")
     run(library, "--tau-results", "b", "--tau-edition", "1")

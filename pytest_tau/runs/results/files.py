@@ -16,7 +16,7 @@ from ...files import digest
 from ...text import shorten
 from ..jsonl import model_text
 from ..layout import RESULTS_FOLDER, RESULTS_INDEX
-from .entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
+from .entries import OWN, StoredSimulation, Unreadable, entry_name, read_entry, read_task
 from .messages import EntryError, first_problem, objects_in
 from .streaming_json import pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
@@ -109,9 +109,18 @@ class ResultFile:
 
     @property
     def header(self) -> dict[str, Any]:
-        """The header of a τ²-bench file, with ``hashes`` of its policy, tasks and user's prompt, as in ``run.json``."""
-        if not self.info or self.domain is None:
-            return {name: value for name, value in self.info.items() if name != "hashes"}
+        """The header of a τ²-bench file, with ``hashes`` of its policy, tasks and user's prompt, as in ``run.json``.
+
+        An export of ours has the settings of ``capabilities``, too.
+        """
+        own = self.info.get(OWN)
+        info = (
+            {**self.info, "capabilities": own["capabilities"]}
+            if isinstance(own, dict) and "capabilities" in own
+            else self.info
+        )
+        if not info or self.domain is None:
+            return {name: value for name, value in info.items() if name != "hashes"}
         tasks = {name: task for name, task in self.tasks.items() if not isinstance(task, str)}
         policy = _text(self.info, "environment_info", "policy")
         prompt = _text(self.info, "user_info", "global_simulation_guidelines")
@@ -120,7 +129,7 @@ class ResultFile:
             "tasks": {self.domain: {name: digest(model_text(task, exclude_none=True)) for name, task in tasks.items()}},
             "prompts": {"guidelines": digest(prompt)} if prompt else {},
         }
-        return {**self.info, "hashes": hashes}
+        return {**info, "hashes": hashes}
 
     def simulations(self, positions: range | None = None) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places.
