@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
 
 _LATER = "Please change nothing yet: I will call again."
-_NOW = "I have called before and told you what I want. Please do it now."
+_NOW = "I have called before and said what I want. Please do it now."
 #: The hours between the sessions; fewer where the reference would come too late.
 _HOURS = (50, 26, 3, 0)
 _OF_SESSIONS = ("actions", "communicate_info")
@@ -44,14 +44,14 @@ def _with_sessions(task: Task, hours: float) -> Task:
         prose = {**instructions, "task_instructions": text}
         return {**scenario, "instructions": prose, "script": {**script, "requests": [{**insisting, "say": say}]}}
 
-    tells = session(f"{wish} {_LATER}", "You only say what you want: nothing is to be changed yet. Then say goodbye.")
-    told = "You have said what you want in an earlier conversation, and do not repeat it: now it is to be done."
-    wants = session(_NOW, f"{told} {instructions['task_instructions']}")
-    document.pop("ticket", None)  # nobody calls twice to an agent that works alone
+    first = session(f"{wish} {_LATER}", "You only say what you want: nothing is to be changed yet. Then say goodbye.")
+    earlier = "You have said what you want in an earlier conversation, and do not repeat it: now it is to be done."
+    wants = session(_NOW, f"{earlier} {instructions['task_instructions']}")
+    document.pop("ticket", None)  # an agent that works alone has no sessions
     of_session = {name: criteria.pop(name) for name in _OF_SESSIONS if name in criteria}
     basis = [name for name in criteria.get("reward_basis", ["DB"]) if name != "COMMUNICATE"]
     sessions = [
-        {"id": "tells", "graded": True, "user_scenario": tells},
+        {"id": "says-it", "graded": True, "user_scenario": first},
         {"id": "calls-again", "hours": hours, "user_scenario": wants, **of_session},
     ]
     criteria = {**criteria, "reward_basis": [*basis, "SESSIONS"]}

@@ -126,7 +126,7 @@ def test_generated_tasks_of_two_sessions_are_proved(name: str) -> None:
     assert tasks == generated_tasks(domain, 6, 7, Difficulty(), sessions=True, verify=False)
     assert {len(task.scenarios) for task in tasks} == {2}
     assert {request.say for task in tasks for request in task.scenarios[1].script.requests} == {
-        "I have called before and told you what I want. Please do it now."
+        "I have called before and said what I want. Please do it now."
     }
     ended = [pytest_tau.simulate(task, domain=domain, user="gold", seed=1) for task in tasks]
     assert [simulation.reward for simulation in ended] == [1] * 6
