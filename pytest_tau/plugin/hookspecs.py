@@ -152,8 +152,8 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the forms of agents, or None to let the next plugin decide. Last
-        comes the agent that the marker, the command line or the ini names.
+        An object, a class or a function of one of the forms of agents. Last comes the agent that the marker, the
+        command line or the ini names.
     """
 
 
@@ -168,8 +168,8 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the forms of users, or None to let the next plugin decide. Last comes
-        the user that the marker, the command line or the ini names.
+        An object, a class or a function of one of the forms of users. Last comes the user that the marker, the command
+        line or the ini names.
     """
 
 
@@ -189,8 +189,8 @@ def pytest_tau_make_model(
         config: The run's settings.
 
     Returns:
-        An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
-        next plugin decide. Last comes litellm, or without it a client of OpenAI's API.
+        An object with ``async complete(request)``, or an ``LLM`` that also sets name and arguments. Last comes litellm,
+        or without it a client of OpenAI's API.
     """
 
 
@@ -206,7 +206,7 @@ def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
             and ``await acall(**arguments)``.
 
     Returns:
-        The tools as the framework wants them, or None to let the next plugin decide.
+        The tools as the framework wants them.
     """
 
 

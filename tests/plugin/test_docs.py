@@ -524,7 +524,6 @@ def test_the_environments_of_the_docs_are_stepped(
     assert printed == shown
     assert len(printed.splitlines()) == 4
     assert len(list(open_run(tmp_path / "played.jsonl").trials())) == 1
-    assert shown_output("docs/training.md", 2, capsys)[0] == "True\n"
     import gymnasium
 
     from pytest_tau.integrations.gymnasium import register
