@@ -140,6 +140,7 @@ def test_the_retail_agent_names_the_refund_time_of_its_policy():
     assert any("within 12 business days" in (message.content or "") for message in simulation.messages)
 
 
+@pytest.mark.exhaustive
 def test_what_no_task_of_retail_notices_without_a_judge():
     (varied,) = vary(load_domain("retail"), "rules", ["refund_days"], "small")
     assert not varied.failed

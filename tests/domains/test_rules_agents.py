@@ -18,7 +18,7 @@ def turns_of(simulation: Simulation) -> list[AssistantMessage]:
     return [message for message in simulation.messages if isinstance(message, AssistantMessage)]
 
 
-@pytest.mark.parametrize("name", [*SERVICE, "banking_knowledge", "telecom"])
+@pytest.mark.parametrize("name", [*SERVICE, "banking_knowledge", pytest.param("telecom", marks=pytest.mark.exhaustive)])
 def test_it_solves_what_the_floor_says(name: str) -> None:
     simulations = base_talks(name, "rules")
     failed = [task_id for task_id, simulation in simulations.items() if simulation.reward != 1]

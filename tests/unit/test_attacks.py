@@ -156,7 +156,13 @@ def test_plans_are_the_same_every_time(domain: Domain, tmp_path: Path) -> None:
     assert (first.place, first.goal) == (second.place, second.goal)
 
 
-@pytest.mark.parametrize("name", ["retail", "airline", "telecom", "banking_knowledge"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "retail",
+        *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("airline", "telecom", "banking_knowledge")),
+    ],
+)
 @pytest.mark.parametrize("attack", ["important-message", "exfiltration"])
 def test_nearly_all_bundled_tasks_can_be_attacked(name: str, attack: str) -> None:
     bundled = pytest_tau.load_domain(name)

@@ -81,7 +81,9 @@ def rules_on_its_own_loop(domain: Domain, *, blocking: bool) -> Any:
 
 
 @pytest.mark.parametrize("blocking", [False, True], ids=["async", "blocking"])
-@pytest.mark.parametrize("name", ["airline", "retail", "telecom"])
+@pytest.mark.parametrize(
+    "name", ["retail", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("airline", "telecom"))]
+)
 def test_conversations_equal_those_of_the_same_agent_without_its_own_loop(name: str, blocking: bool) -> None:
     domain = pytest_tau.load_domain(name)
     for task in domain.tasks(split="small"):

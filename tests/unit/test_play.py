@@ -386,7 +386,7 @@ def test_the_tab_key_completes_at_a_terminal(terminal: Callable[..., Terminal], 
     assert stored(tmp_path)[0]["reward_info"]["reward"] == 1
 
 
-@pytest.mark.parametrize("key", ["\x03", "\x04"])
+@pytest.mark.parametrize("key", ["\x03", pytest.param("\x04", marks=pytest.mark.exhaustive)])
 def test_ctrl_c_and_ctrl_d_end_cleanly(terminal: Callable[..., Terminal], tmp_path: Path, key: str) -> None:
     shown = terminal(*TAU, "play", "mock", "create-task")
     shown.wait_for("agent> ")

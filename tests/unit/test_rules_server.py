@@ -36,7 +36,9 @@ def said(simulation: Simulation) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["retail", "telecom", "airline"])
+@pytest.mark.parametrize(
+    "name", ["retail", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("telecom", "airline"))]
+)
 def test_conversations_are_those_of_the_rules_agent(name: str) -> None:
     domain = pytest_tau.load_domain(name)
     split = "small" if "small" in domain.splits else "base"

@@ -70,7 +70,10 @@ def nested(number: int, role: str) -> list[Span]:
     ]
 
 
-@pytest.mark.parametrize("role", ["chat", "invoke_agent", "execute_tool", "plan"])
+@pytest.mark.parametrize(
+    "role",
+    ["chat", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("invoke_agent", "execute_tool", "plan"))],
+)
 def test_work_grows_as_the_number_of_nested_spans_does(role: str) -> None:
     few, many = (calls_made(lambda n=n: steps_of(nested(n, role))) for n in (200, 800))  # type: ignore[misc]
     assert many < 5 * few

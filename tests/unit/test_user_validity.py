@@ -394,4 +394,4 @@ def test_the_page_has_every_check() -> None:
 @pytest.mark.parametrize("text", ["x", "1", "a.", "a@", "1,", "$1", " ", "#"])
 def test_a_huge_text_is_looked_through_in_linear_time(text):
     """Of a quadratic pattern this would take minutes."""
-    assert isinstance(details_in(text * 300_000), list)
+    assert isinstance(details_in(text * 100_000), list)
