@@ -87,7 +87,8 @@ def test_from_nothing_to_a_gate(name: str, tmp_path: Path, model: ModelServer) -
     assert status == 0, out
     assert "tau: bookings: 3 tasks, 3 trials; 3 passed; pass^1 1.000" in out
     assert len(list(project.glob("cassettes/**/*.cassette"))) == 3
-    assert (model.errors, model.served) == ([], 15)
+    assert model.errors == []
+    assert f": {model.served} calls, " in out
     # In CI, where nothing answers at the address.
     workflow = (project / ".github/workflows/tau.yml").read_text(encoding="utf-8")
     command = " ".join(" ".join(re.findall(r"- run: >\n(.*)\n(.*)\n", workflow)[0]).split())
