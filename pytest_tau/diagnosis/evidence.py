@@ -43,6 +43,8 @@ class Evidence:
     def __init__(self, task: Task | None, messages: Sequence[Message], calls: Sequence[Call]) -> None:
         self.messages, self.calls = messages, calls
         self.scenario = task.scenario_text if task is not None else ""
+        #: Whether the user is given anything but a persona.
+        self.has_scenario = task is not None and _has_scenario(task)
         start = len(task.message_history or ()) if task is not None else 0
         self.said: dict[str, list[tuple[int, str]]] = {"user": [], "assistant": []}
         for number, message in enumerate(messages):
@@ -252,3 +254,10 @@ def scalars(value: Any) -> Iterator[str]:
         for inner in value.values() if isinstance(value, dict) else value:
             yield from scalars(inner) if isinstance(inner, dict | list) else [str(inner)]
         yield from (value if isinstance(value, dict) else ())
+
+
+def _has_scenario(task: Task) -> bool:
+    given = task.scenarios
+    told = [text for each in given for text in strings_in(each.model_dump(mode="json", exclude={"persona"}))]
+    domains = {each.instructions.domain for each in given if not isinstance(each.instructions, str)}
+    return any(text.strip() for text in told if text not in domains)

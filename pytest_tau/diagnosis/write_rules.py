@@ -16,7 +16,7 @@ def at_first(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable
     """Return a rule that applies to the first write that is not as in the reference."""
 
     def apply(facts: Facts) -> Attribution | None:
-        return rule(facts, facts.deviations[0]) if facts.deviations else None
+        return _proved(facts, rule(facts, facts.deviations[0])) if facts.deviations else None
 
     return apply
 
@@ -25,7 +25,7 @@ def at_any(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[
     """Return a rule that applies to any write that is not as in the reference, the first one that fits."""
 
     def apply(facts: Facts) -> Attribution | None:
-        applied = (rule(facts, deviation) for deviation in facts.deviations)
+        applied = (_proved(facts, rule(facts, deviation)) for deviation in facts.deviations)
         return next((fault for fault in applied if fault is not None), None)
 
     return apply
@@ -60,3 +60,8 @@ def at_missing(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callab
         return rule(facts, deviation) if deviation.made is None and not deviation.by_user else None
 
     return at_any(at)
+
+
+def _proved(facts: Facts, fault: Attribution | None) -> Attribution | None:
+    """Return a fault; not of a user to whom its task says nothing, from which it could not depart."""
+    return None if fault is not None and fault.party == "user" and not facts.evidence.has_scenario else fault

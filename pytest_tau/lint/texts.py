@@ -21,14 +21,15 @@ _GRADING_WRITES = {"DB", "ACTION"}
 def check_texts(task: Task, domain: Domain) -> Iterator[Finding]:
     """Check ``open-choice``, ``two-values`` and the other faults of a scenario that are seen without a conversation.
 
-    Where neither the state nor the calls are graded, it does not matter what an agent chooses.
+    Where nothing is graded that a call changes, it does not matter what an agent chooses.
     """
-    if not _GRADING_WRITES & {*task.criteria.reward_basis}:
+    graded = {*task.criteria.reward_basis}
+    if not (_GRADING_WRITES | {"ENV_ASSERTION"}) & graded:
         return
     for choice in open_choices(task, domain):
         text = f"action {choice.action} ({choice.name}): {choice.argument}: {choice.why}"
         yield Finding("open-choice", "warning", task.id, text, _proof(choice), _change(choice))
-    for fault in faults(task, domain):
+    for fault in faults(task, domain) if _GRADING_WRITES & graded else ():
         yield Finding(fault.kind, "warning", task.id, fault.text, fault.proof, fault.change)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..evaluation.components.env_assertion import check_env_assertions
 from .arguments import with_other_id
 from .rules import breaches_in, carried_out
-from .slots import addressed, fields_of, slots_of
+from .slots import addressed, fields_of, records_listed, slots_of
 from .twins import twins
 from .wishes import Wishes
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ..models import Action, Task
     from .slots import Slot
 
+#: The components for which it matters in which state a conversation ends, or with which calls.
+_GRADES_STATES = {"DB", "ACTION"}
 #: As many alternatives of a slot are tried.
 _MOST = 8
 
@@ -78,7 +81,17 @@ class References:
             if failed and position not in self._failing:
                 return False
         actions = [*self._actions[:begin], *rest]
-        return not environment.equals(self.after) and self._broken(actions) <= self._broken(self._actions)
+        return self._is_worse(environment) and self._broken(actions) <= self._broken(self._actions)
+
+    def _is_worse(self, environment: Environment) -> bool:
+        """Return whether a final state is another one, or is without what the task states where nothing else counts."""
+        if not _GRADES_STATES.isdisjoint(self._task.criteria.reward_basis):
+            return not environment.equals(self.after)
+        stated = self._task.criteria.env_assertions or []
+        met = check_env_assertions(stated, self.after)
+        return all(check.met for check in met) and not all(
+            check.met for check in check_env_assertions(stated, environment)
+        )
 
     def has_records_named(self, names: Sequence[str]) -> bool:
         """Return whether a name is that of a field of the domain's records."""
@@ -102,9 +115,11 @@ def open_choices(task: Task, domain: Domain) -> list[OpenChoice]:
 
 def _open(task: Task, domain: Domain) -> Iterator[OpenChoice]:
     wishes, reference, listed = Wishes(task), None, set()
-    for slot in slots_of(task, domain):
+    told = Wishes(task, with_ticket=False)  # who the user is has to be known to the user itself
+    unsaid = [slot for slot in slots_of(task, domain) if not wishes.is_about(slot)]
+    for slot in [*unsaid, *(slot for slot in records_listed(task, domain) if not told.is_about_record(slot))]:
         key = (slot.argument, slot.value)
-        if key in listed or not slot.others or is_replacement(slot) or wishes.is_about(slot):
+        if key in listed or not slot.others or is_replacement(slot):
             continue
         reference = reference or References(task, domain)
         present = reference.present(slot)

@@ -27,6 +27,7 @@ _MONEY = re.compile(r"amount|price|cost|fee|balance|points")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)")
 _NOTHING: Mapping[str, Any] = {}
 _INDEXES: weakref.WeakKeyDictionary[Domain, tuple[dict[str, list[Group]], set[str]]] = weakref.WeakKeyDictionary()
+_LISTS: weakref.WeakKeyDictionary[Domain, dict[str, list[Group]]] = weakref.WeakKeyDictionary()
 
 
 class Group(NamedTuple):
@@ -108,6 +109,45 @@ def slots_of(task: Task, domain: Domain) -> Iterator[Slot]:
             group = _listed(path, value, part, fields) or (found[0] if len(found) == 1 else None)
             if group is not None:
                 yield Slot(position, action, path, str(value), group)
+
+
+def records_listed(task: Task, domain: Domain) -> Iterator[Slot]:
+    """Yield the arguments that are ids of records, of which another record lists several, such as lines of a customer.
+
+    Each record is one of its owner's alone.
+    """
+    listed = _lists_of(domain)
+    actions = [*enumerate(task.criteria.actions or [])]
+    if not any(isinstance(value, str) and value in listed for _, each in actions for value in each.arguments.values()):
+        return
+    environment = domain.environment(task)
+    for position, action in actions:
+        for name, value in action.arguments.items() if is_write(action, environment) else ():
+            if isinstance(value, str) and len(found := listed.get(value, [])) == 1:
+                group = found[0]
+                records = addressed(group.members, environment)
+                members = {key: records[key] for key in group.members if key in records}
+                yield Slot(position, action, name, value, group._replace(members=members))
+
+
+def _lists_of(domain: Domain) -> dict[str, list[Group]]:
+    """Return the lists of ids of a domain's records by id; the members are the ids alone."""
+    if domain not in _LISTS:
+        environment = domain.environment()
+        tables = [table for _, table in environment.agent_db if isinstance(table, Table)]
+        found: dict[str, list[Group]] = {}
+        for name, record in records_of(environment):
+            for field, ids in record.items():
+                if isinstance(ids, list) and len(ids) > 1 and any(_are_keys(ids, table) for table in tables):
+                    group = Group(record, field, {key: key for key in ids}, owner_id=name)
+                    for key in group.members:
+                        found.setdefault(key, []).append(group)
+        _LISTS[domain] = found
+    return _LISTS[domain]
+
+
+def _are_keys(ids: list[Any], table: Table[Any]) -> bool:
+    return all(isinstance(key, str) and key in table for key in ids)
 
 
 def _listed(path: str, value: str | int, schema: Mapping[str, Any], fields: set[str]) -> Group | None:

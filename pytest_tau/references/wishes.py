@@ -6,6 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..language.mentions import mentions
 from ..models import strings_in
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ class Wishes:
         words: Its words without endings.
     """
 
-    def __init__(self, task: Task) -> None:
-        told = [*strings_in([scenario.model_dump(mode="json") for scenario in task.scenarios]), task.ticket or ""]
+    def __init__(self, task: Task, *, with_ticket: bool = True) -> None:
+        ticket = task.ticket or "" if with_ticket else ""
+        told = [*strings_in([scenario.model_dump(mode="json") for scenario in task.scenarios]), ticket]
         self.text = "\n".join(told).lower().replace("\u2019", "'")
         self.words = words_of(self.text)
 
@@ -85,6 +87,14 @@ class Wishes:
         named = (words_of(slot.argument) - _FORMAL) & self.words
         return bool(kept or cause or named or self.named(slot))
 
+    def is_about_record(self, slot: Slot) -> bool:
+        """Return whether the text speaks of a record, by what it is called, by an id, or by what is known of any."""
+        called = words_of(slot.argument) - _FORMAL
+        ids = any(mentions(self.text, value) for value in slot.group.members)
+        numbers = {part for member in slot.group.members.values() for part in _numbers_in(member)}
+        counted = not numbers.isdisjoint(_WORD.findall(self.text))
+        return ids or counted or not called.isdisjoint(self.words) or self.is_about(slot)
+
     def named(self, slot: Slot, text: str | None = None) -> list[str]:
         """Return the values of an enumeration whose words a text has, by default the whole."""
         words = self.words if text is None else words_of(text)
@@ -97,6 +107,12 @@ def _vocabulary(slot: Slot) -> set[str]:
     known = [*slot.group.members, *strings_in(dict(slot.group.members))]
     values = words_of(" ".join(known)) | {_initials(text) for text in known}
     return {word for word in (names | values) - _of_call(slot) if word not in _FORMAL and len(word) > 1}
+
+
+def _numbers_in(member: Any) -> set[str]:
+    """Return how people say the numbers of a record, above one."""
+    numbers = {part for part in member.values() if type(part) in (int, float) and part > 1}
+    return {f"{number:g}" for number in numbers} | {_NUMBERS[int(number)] for number in numbers if number in _NUMBERS}
 
 
 def _initials(text: str) -> str:

@@ -11,9 +11,9 @@ from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecid
 from pytest_tau.language.forms import forms_of, is_same
 from pytest_tau.language.wishes import refused_in, withdraws
 
-from .test_blame_on_proof import PRICE, STOP, made, scenario
+from .test_blame_on_proof import PRICE, STOP, blamed, made, scenario
 from .test_blame_rules import HELLO, about, shown
-from .tiny import action, agent, call, user
+from .tiny import action, agent, call, task, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
@@ -226,3 +226,21 @@ def test_a_call_that_is_made_twice(domain: Domain, between: list[Any], party: An
     assert deviation.made is not None
     asked = user_evidence.asked_for_it(facts, deviation)
     assert shown(asked or agent_rules.did_again(facts, deviation, deviation.made)) == party
+
+
+@pytest.mark.parametrize(
+    ("instructions", "party"),
+    [
+        ("Set the price of the lamp to 150.", "user"),
+        ({"domain": "tiny", "reason_for_call": "The lamp, at 150.", "task_instructions": ""}, "user"),
+        # It could not depart from what it was not given.
+        ("", "undecided"),
+        ({"domain": "tiny", "reason_for_call": " ", "task_instructions": ""}, "undecided"),
+    ],
+)
+def test_a_user_that_was_given_nothing_departs_from_nothing(domain: Domain, instructions: Any, party: str) -> None:
+    wanted = task(
+        {"actions": [PRICE], "reward_basis": ["DB"]}, user_scenario={"persona": "Calm.", "instructions": instructions}
+    )
+    talk = [user("Set the price of the lamp to 170, please."), *made(call("price", item_id="lamp", price=170)), STOP]
+    assert blamed(domain, wanted, HELLO, *talk).party == party

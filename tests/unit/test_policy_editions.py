@@ -1,9 +1,15 @@
 """Editions of a policy: a rule holds where the text has its sentence, or all sentences of an edition that it names."""
 
+from pathlib import Path
+
 import pytest
 
+from pytest_tau.capabilities.editions.lint import lint
+from pytest_tau.capability import LintView
 from pytest_tau.policy import Rule, fingerprint, holds_in
 from pytest_tau.policy.editions import sentences_of
+
+from . import tiny
 
 POLICY = """# Bags
 - Each *extra* bag costs 50 dollars.
@@ -49,3 +55,12 @@ def test_a_rule_holds_if_all_sentences_of_an_edition_are_there(held, editions):
 
 def test_a_rule_holds_where_its_own_sentence_is():
     assert holds_in(rule("silver members have 2 free bags"), POLICY)
+
+
+def test_data_without_a_policy_have_no_line_of_its_values(tmp_path: Path) -> None:
+    """As published tasks, the policies of which are in other files."""
+    view = LintView(tiny.make(tmp_path), None, None, None, [])
+    (tmp_path / "policy.md").unlink()
+    assert tiny.run(lint(view)) == []
+    (tmp_path / "policy.md").write_text("Ask for 2 names.")
+    assert tiny.run(lint(view)) == ["values of the policy: none is declared; 1 sentence of the policy state a number"]

@@ -93,6 +93,14 @@ class InnTools(Toolkit[InnDB]):
         booking.beds = beds
         return booking
 
+    def is_cancelled(self, booking_id: str) -> bool:
+        """Tell whether a booking is cancelled."""
+        return self.db.bookings[booking_id].status == "cancelled"
+
+    def has_guest(self, name: str) -> bool:
+        """Tell whether there is a guest."""
+        return name in self.db.guests
+
     def _open(self, booking_id: str) -> Booking:
         booking = self.db.bookings.get(booking_id)
         if booking is None or booking.status != "open":
@@ -255,6 +263,51 @@ def test_a_twin_that_the_task_begins_with_is_found(domain: Domain) -> None:
     twins = with_state(wanted, {"B3": {"status": "open", "beds": 4}, "B4": DATA["bookings"]["B1"] | {"beds": 4}})
     (choice,) = open_choices(twins, domain)
     assert (choice.value, choice.alternatives) == ("B3", ("B4",))
+
+
+WRONG = "You took the wrong day."
+#: Ada's bookings are not like each other.
+APART = {"B2": {"beds": 2, "amount": 25.0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "alternatives"),
+    [
+        (f"Cancel it. {WRONG}", ["B2"]),  # the third is over
+        # Any word of its name, or of what is known of one of them, may tell which.
+        (f"Cancel your booking. {WRONG}", []),
+        (f"Cancel B1. {WRONG}", []),
+        (f"Cancel it, the single one. {WRONG}", []),
+        (f"Cancel it, with two of them. {WRONG}", []),
+    ],
+)
+def test_one_of_several_records_of_a_user(domain: Domain, text: str, alternatives: list[str]) -> None:
+    found = open_choices(with_state(task(text, cancel("B1")), APART), domain)
+    assert [value for choice in found for value in choice.alternatives] == alternatives
+
+
+def test_one_of_several_records_has_to_be_known_to_the_user(domain: Domain) -> None:
+    """A ticket is read by an agent that is alone."""
+    wanted = with_state(task(f"Cancel it. {WRONG}", cancel("B1")), APART).model_copy(update={"ticket": "It is B1."})
+    assert [choice.alternatives for choice in open_choices(wanted, domain)] == [("B2",)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_open"),
+    [
+        (tiny.check("is_cancelled", booking_id="B1"), True),
+        # It is true whatever the agent chooses.
+        (tiny.check("has_guest", name="ada"), False),
+    ],
+)
+def test_where_statements_alone_are_graded_a_choice_breaks_one(domain: Domain, statement: Any, is_open: bool) -> None:
+    name, arguments = cancel("B1")
+    criteria = {"actions": [tiny.action(name, **arguments)], "env_assertions": [statement]}
+    wanted = tiny.task(
+        {**criteria, "reward_basis": ["ENV_ASSERTION"]}, user_scenario={"instructions": f"Cancel it. {WRONG}"}
+    )
+    found = [finding.rule for finding in check_texts(with_state(wanted, APART), domain)]
+    assert found == (["open-choice"] if is_open else [])
 
 
 def test_options_that_change_without_a_word_are_found(domain: Domain) -> None:
