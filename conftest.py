@@ -96,6 +96,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Let the garbage collector pass over what a module has left behind, which only grows, after one look at it."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
     """Collect the garbage of the tests once, for pytest to report what is wrong in it; Python would do so again."""
     gc.collect()
