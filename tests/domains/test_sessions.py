@@ -115,7 +115,7 @@ def test_lint_finds_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> No
     """The checks know what begins a session, and what the user says and is told in each."""
     file = pytest_tau.load_domain(name).tasks_folder / "sessions.json"
     assert main(["lint", str(file)]) == 0
-    assert "0 errors, 0 warnings, 0 notes" in capsys.readouterr().out
+    assert "0 errors, 0 warnings, 0 notes" in " ".join(capsys.readouterr().out.split())  # a long path moves the break
 
 
 @pytest.mark.parametrize("name", ["retail", "airline", "telecom", "banking_knowledge"])

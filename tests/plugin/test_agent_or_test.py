@@ -14,6 +14,8 @@ import pytest
 from pytest_tau.cli import main
 
 ROOT = Path(__file__).parents[2]
+#: Without it, pytest-asyncio warns in every run.
+QUIET = ("-o", "asyncio_default_fixture_loop_scope=function")
 
 
 def shown(command: str) -> str:
@@ -36,7 +38,7 @@ def example(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 def test_the_red_test_names_the_party(example: pytest.Pytester) -> None:
     command = "pytest cancel.json --tau-results runs --tau-run-name red"
-    result = example.runpytest(*command.split()[1:])
+    result = example.runpytest(*command.split()[1:], *QUIET)
     result.assert_outcomes(failed=1)
     for part in shown(command).split("…\n"):
         assert part.strip() in result.stdout.str()
@@ -59,7 +61,7 @@ def test_what_is_proposed_has_been_accepted(example: pytest.Pytester, capsys: py
 
 
 def test_the_task_that_was_put_right_passes(example: pytest.Pytester) -> None:
-    result = example.runpytest("accepted.json")
+    result = example.runpytest("accepted.json", *QUIET)
     result.assert_outcomes(passed=1)
     assert shown("pytest accepted.json").removeprefix("…\n") in result.stdout.str()
 
