@@ -88,8 +88,8 @@ def beginnings(messages: Sequence[Message]) -> list[int]:
 
 def is_beginning(call: Any) -> bool:
     """Return whether a call, or a reference action, begins a session."""
-    malformed = getattr(call, "malformed", None)
-    return bool(call.name == BEGIN_SESSION and call.requestor == "user" and malformed is None)
+    begins = call.name == BEGIN_SESSION and call.requestor == "user"
+    return bool(begins and getattr(call, "malformed", None) is None)
 
 
 def without_beginnings(actions: Iterable[T]) -> list[T]:
