@@ -21,9 +21,9 @@ from ..models import (
     simulation_id,
 )
 from ..orchestrator import Limits
-from ..participants import ParticipantSource, load_source
+from ..participants import ParticipantSource, default_user, load_source
 from ..participants.actions import ActionReader
-from ..runner import SimulationSettings, default_user, prepare_trial
+from ..runner import SimulationSettings, prepare_trial
 from ..runs.jsonl import append_simulation
 from .seat import Seat
 from .step import SideView, StateMeter, StepResult

@@ -13,8 +13,8 @@ from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
 from ..references.known import Known
 from ..references.sides import toolkit_of, tools_of
+from ..runner import asimulate
 from ..runner.config import SimulationSettings
-from ..runner.simulate import conduct, prepare_trial
 from ..text import shorten
 from .findings import Finding
 
@@ -58,7 +58,9 @@ async def check_played(task: Task, domain: Domain, evaluation: Evaluation, facts
     asking = _AskingAgent(task, domain, facts.of_user(task))
     settings = SimulationSettings(evaluation=evaluation)
     try:
-        simulation = await conduct(prepare_trial(task, domain, settings), asking, "scripted")
+        simulation = await asimulate(
+            task, domain=domain, agent=asking, user="scripted", settings=settings, check_reference=False
+        )
     except TauError as error:
         return [Finding("not-played", "warning", task.id, str(error))]
     misunderstood = misunderstood_in(simulation.messages)

@@ -20,8 +20,8 @@ from ..models import (
 )
 from ..orchestrator import Limits
 from ..regrade.comparing import reward_differences
+from ..runner import asimulate
 from ..runner.config import SimulationSettings
-from ..runner.simulate import conduct, prepare_trial
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> tupl
         The conversation, and what was found.
     """
     settings = SimulationSettings(limits=Limits(timeout=None), evaluation=evaluation)
-    simulation = await conduct(prepare_trial(task, domain, settings), "gold", "gold")
+    simulation = await asimulate(
+        task, domain=domain, agent="gold", user="gold", settings=settings, check_reference=False
+    )
     info = simulation.reward_info
     if info is not None and info.passed:
         return simulation, []

@@ -49,6 +49,26 @@ def is_of_domain(spec: Any) -> bool:
     return isinstance(spec, str) and (spec in DOMAIN_AGENTS or spec.startswith(_FAULTY))
 
 
+def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
+    """Return the user that goes with an agent if none is named.
+
+    Only ``gold`` gets the user that plays the reference actions: any other agent needs a user that reacts to it.
+
+    Args:
+        agent: The agent's specification, or a class or function; None if it is not known yet.
+        solo: The agent works alone.
+        llm: There is a model for the user.
+    """
+    if solo:
+        return "dummy"
+    if isinstance(agent, str) and agent.startswith("replay:"):
+        return agent
+    if agent == "gold":
+        return "gold"
+    by_model = agent == "human" or not calls_no_model(agent)  # a person can talk to a model
+    return "llm" if llm and by_model else "scripted"
+
+
 def is_endpoint(spec: Any) -> bool:
     """Return whether a specification is the URL of a server with OpenAI's chat API."""
     return isinstance(spec, str) and spec.startswith(("http://", "https://"))
@@ -162,7 +182,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     Args:
         spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, an object that has
             one of the forms of agents and users, or for an agent the URL of an OpenAI-compatible endpoint,
-            ``cmd:PROGRAM ARGUMENTS``, or ``a2a:URL``.
+            ``cmd:PROGRAM ARGUMENTS``, or ``a2a:URL``. A source is returned as it is.
         side: The side that it is to play.
         folder: The folder of relative paths; the current folder by default.
 
@@ -170,7 +190,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         ConfigurationError: It cannot be found, imported, or built.
     """
     if not isinstance(spec, str):
-        return _of_form(name_of(spec) or type(spec).__name__, spec, side)
+        is_source = isinstance(spec, ParticipantSource)
+        return spec if is_source else _of_form(name_of(spec) or type(spec).__name__, spec, side)
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
     folder = folder or Path.cwd()

@@ -10,12 +10,11 @@ from .config import (
     RunConfig,
     SimulationSettings,
     TrialSetup,
-    default_user,
 )
 from .judges import add_to_sys_path, load_judge
 from .plan import select, trial_seeds, unmatched
 from .reference import refuse_failing_reference
-from .simulate import asimulate, conduct, prepare_trial, simulate
+from .simulate import asimulate, prepare_trial, simulate
 from .trial import Trial
 
 __all__ = [
@@ -31,8 +30,6 @@ __all__ = [
     "TrialSetup",
     "add_to_sys_path",
     "asimulate",
-    "conduct",
-    "default_user",
     "item_id",
     "load_judge",
     "prepare_trial",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..capability import bundled_by_default
 from ..chat import ModelArguments, Role
 from ..evaluation import Evaluation
-from ..participants import calls_no_model, is_endpoint
+from ..participants import calls_no_model, default_user, is_endpoint
 from ..participants.behaviours import BEHAVIOURS
 from ..protocol import TAU, Protocol
 from ..run_settings import (
@@ -286,23 +286,3 @@ class RunConfig(SelectionSettings, ParticipantSettings):
                 return ModelChoice(f"openai/{(name or role).removeprefix('openai/')}", ModelArguments(own))
             needed = not calls_no_model(spec)
         return ModelChoice(name, args) if name is not None and needed else None
-
-
-def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
-    """Return the user that goes with an agent if none is named.
-
-    Only ``gold`` gets the user that plays the reference actions: any other agent needs a user that reacts to it.
-
-    Args:
-        agent: The agent's specification, or a class or function; None if it is not known yet.
-        solo: The agent works alone.
-        llm: There is a model for the user.
-    """
-    if solo:
-        return "dummy"
-    if isinstance(agent, str) and agent.startswith("replay:"):
-        return agent
-    if agent == "gold":
-        return "gold"
-    by_model = agent == "human" or not calls_no_model(agent)  # a person can talk to a model
-    return "llm" if llm and by_model else "scripted"

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..chat import CallPolicy, TrialModels
 from ..clock import run_steadily
-from ..participants import load_source
+from ..participants import default_user, load_source
 from ..protocol import with_texts
-from .config import SimulationSettings, TrialSetup, default_user
+from .config import SimulationSettings, TrialSetup
 from .reference import refuse_failing_reference
 from .trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..chat import ChatModel
+    from ..chat import ChatModel, Tape
     from ..environment import Domain
     from ..models import Message, Simulation, Task
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - the public call; everything but the task and its domain has a default
     task: Task,
     *,
     domain: Domain,
@@ -30,6 +31,9 @@ def simulate(
     trial: int = 0,
     seed: int | None = None,
     settings: SimulationSettings | None = None,
+    calls: CallPolicy | None = None,
+    tape: Tape | None = None,
+    check_reference: bool = True,
 ) -> Simulation:
     """Run one trial and grade it.
 
@@ -42,17 +46,32 @@ def simulate(
         seed: The trial's seed, handed to the participants.
         settings: Limits, grading, solo mode, policy, models, protocol. Without a model for the agent, one that runs its
             own loop can call any model by its name, with the keys of the environment.
+        calls: Budget, prices and other conditions of its model calls.
+        tape: Records or replays its model calls.
+        check_reference: Whether a task with a reference action that fails is refused.
 
     Raises:
+        BudgetError: ``calls`` has said that no more may be spent; the trial has no result.
         ConfigurationError: An agent or a user that cannot be used.
         TaskFormatError: The task does not fit the domain.
     """
     return run_steadily(
-        asimulate(task, domain=domain, agent=agent, user=user, trial=trial, seed=seed, settings=settings)
+        asimulate(
+            task,
+            domain=domain,
+            agent=agent,
+            user=user,
+            trial=trial,
+            seed=seed,
+            settings=settings,
+            calls=calls,
+            tape=tape,
+            check_reference=check_reference,
+        )
     )
 
 
-async def asimulate(
+async def asimulate(  # noqa: PLR0913 - as simulate
     task: Task,
     *,
     domain: Domain,
@@ -61,18 +80,18 @@ async def asimulate(
     trial: int = 0,
     seed: int | None = None,
     settings: SimulationSettings | None = None,
+    calls: CallPolicy | None = None,
+    tape: Tape | None = None,
+    check_reference: bool = True,
 ) -> Simulation:
     """Like ``simulate``, inside a running event loop."""
-    made = prepare_trial(task, domain, settings or SimulationSettings(), trial, seed)
-    await refuse_failing_reference(made)
-    return await conduct(made, agent, user)
-
-
-async def conduct(trial: Trial, agent: Any, user: Any = None) -> Simulation:
-    """Run and grade a trial that was prepared, also of a task whose reference actions fail."""
-    settings = trial.settings
+    settings = settings or SimulationSettings()
+    models = TrialModels(settings.llms, tape, seed, _complete(calls or CallPolicy()))
+    prepared = prepare_trial(task, domain, settings, trial, seed, models=models)
+    if check_reference:
+        await refuse_failing_reference(prepared)
     user = default_user(agent, solo=settings.solo, llm="user" in settings.llms) if user is None else user
-    return await trial.run(load_source(agent, "agent"), load_source(user, "user"))
+    return await prepared.run(load_source(agent, "agent"), load_source(user, "user"))
 
 
 def prepare_trial(
@@ -104,13 +123,13 @@ def prepare_trial(
     if retriever is not None and retriever.models:
         _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
     environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
-    models = models or TrialModels(settings.llms, seed=seed, policy=default_policy())
+    models = models or TrialModels(settings.llms, seed=seed, policy=_complete(CallPolicy()))
     return Trial(TrialSetup(task, domain, environment, settings, models, trial, seed, on_message))
 
 
-def default_policy() -> CallPolicy:
-    """Return what applies to the model calls of a trial outside of a test run."""
-    return CallPolicy(chat=_default_chat, embeddings=_default_embeddings)
+def _complete(calls: CallPolicy) -> CallPolicy:
+    """Return what applies to the model calls of a trial outside of a test run, which has the default models."""
+    return replace(calls, chat=calls.chat or _default_chat, embeddings=calls.embeddings or _default_embeddings)
 
 
 def _default_chat() -> ChatModel:

@@ -60,11 +60,9 @@ PRIVATE_IMPORTS = {
     "doubts": 1,
     "editions": 1,
     "fork": 1,
-    "mutants": 2,
     "near_miss": 1,
     "partial_credit": 1,
     "plain_clients": 1,
-    "policy_rules": 1,
     "serving": 2,
     "voice": 2,
 }

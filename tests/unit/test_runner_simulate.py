@@ -11,18 +11,17 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, Limits, SimulationSettings
-from pytest_tau.chat import LLM, TrialModels
-from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, TaskFormatError
+from pytest_tau.chat import LLM, CallPolicy, ChatReply, Identity, Player, Recorder, TrialModels
+from pytest_tau.errors import BudgetError, ConfigurationError, JudgeError, ModelError, TaskFormatError
 from pytest_tau.evaluation import STRICT
 from pytest_tau.models import CustomCheck, Notes, Simulation
-from pytest_tau.participants import ParticipantSource
+from pytest_tau.participants import ParticipantSource, default_user
 from pytest_tau.runner import (
     DEFAULT_SEED,
     DEFAULT_TIMEOUT,
     RunConfig,
     Trial,
     TrialSetup,
-    default_user,
     prepare_trial,
 )
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
@@ -136,6 +135,31 @@ def test_the_grading_profile_is_that_of_the_settings(domain: Domain) -> None:
     strict = SimulationSettings(evaluation=Evaluation(grading=STRICT))
     assert simulate(domain, ["51"], wanted=wanted).reward == 1.0
     assert simulate(domain, ["51"], wanted=wanted, settings=strict).reward == 0.0
+
+
+def test_a_reference_action_that_fails_is_refused_unless_it_is_not_checked(domain: Domain) -> None:
+    failing = task({"actions": [action("rename", item_id="sofa", name="Red")], "reward_basis": ["DB"]})
+    with pytest.raises(TaskFormatError, match="the reference action fails: rename: no item sofa"):
+        simulate(domain, ["No."], wanted=failing)
+    assert simulate(domain, ["No."], wanted=failing, check_reference=False).reward == 1.0
+
+
+def test_model_calls_are_recorded_and_have_a_budget(domain: Domain, tmp_path: Path) -> None:
+    class Model:
+        async def complete(self, request: Any) -> ChatReply:
+            return ChatReply(message={"role": "assistant", "content": "No."}, cost=0.5)
+
+    costs: list[float] = []
+    settings = SimulationSettings(llms={"agent": LLM("model", Model())})
+    path, identity = tmp_path / "t.json", Identity("tiny", "t", 0, None, {})
+    calls = CallPolicy(on_cost=costs.append, budget_problem=lambda: "all is spent" if costs else None)
+    recorded = simulate(domain, "llm", settings=settings, calls=calls, tape=Recorder(path, identity))
+    assert (recorded.termination_reason, costs) == ("user_stop", [0.5])
+    with pytest.raises(BudgetError, match="all is spent"):
+        simulate(domain, "llm", settings=settings, calls=calls)
+    replayed = simulate(domain, "llm", settings=settings, calls=calls, tape=Player(path, identity))
+    assert [message.content for message in replayed.messages] == [message.content for message in recorded.messages]
+    assert costs == [0.5]
 
 
 def test_alone(domain: Domain) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...chat import Identity, Player, Recorder, TrialModels
-from ...commands import run_steadily
+from ... import SimulationSettings, simulate
+from ...chat import CallPolicy, Identity, Player, Recorder
 from ...errors import ConfigurationError
 from ...files import digest, file_name_of
 from ...models import AssistantMessage
-from ...participants import calls_no_model, load_source
+from ...participants import calls_no_model, default_user, load_source
 from ...policy import report_of
-from ...runner.config import SimulationSettings, default_user
-from ...runner.simulate import default_policy, prepare_trial
 from .agent import MutatedSource
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from ...chat import LLM, Role
     from ...environment import Domain
     from ...models import Call, Simulation, Task
-    from ...participants import ParticipantSource
     from .calls import Pool
     from .mutant import Mutant
 
@@ -89,6 +86,7 @@ class Trials:
             raise ConfigurationError(f"agent {self.agent!r} is given the reference actions; use one that is not")
         # Nothing but the verdict is asked for.
         self._settings = SimulationSettings(llms=self.llms, capabilities=())
+        self._calls = CallPolicy(on_cost=self._spend, budget_problem=self._problem)
 
     @property
     def never_varies(self) -> bool:
@@ -105,7 +103,18 @@ class Trials:
         source, user = self._sources
         if mutants:
             source = MutatedSource.of(source, mutants, self.pool)
-        simulation = run_steadily(self._run(task, number, mutants, source, user))
+        simulation = simulate(
+            task,
+            domain=self.domain,
+            agent=source,
+            user=user,
+            trial=number,
+            seed=self.seed + number,
+            settings=self._settings,
+            calls=self._calls,
+            tape=self._tape(task, number, mutants),
+            check_reference=False,
+        )
         self.played += 1
         return Played(
             None if simulation.outcome == "error" else simulation.outcome == "passed",
@@ -114,21 +123,13 @@ class Trials:
             simulation,
         )
 
-    async def _run(
-        self, task: Task, number: int, mutants: Sequence[Mutant], agent: ParticipantSource, user: ParticipantSource
-    ) -> Simulation:
-        tape: Player | Recorder | None = None
-        if self.llms and self.cassettes is not None:
-            folder = self.cassettes / (
-                digest("\n".join(mutant.text for mutant in mutants))[:12] if mutants else "agent"
-            )
-            path = folder / f"{file_name_of(task.id)}-{number}.json"
-            identity = Identity(self.domain.name, task.id, number, self.seed + number, {})
-            tape = Player(path, identity) if path.is_file() else Recorder(path, identity)
-        policy = replace(default_policy(), on_cost=self._spend, budget_problem=self._problem)
-        models = TrialModels(self.llms, tape, self.seed + number, policy)
-        trial = prepare_trial(task, self.domain, self._settings, number, self.seed + number, models=models)
-        return await trial.run(agent, user)
+    def _tape(self, task: Task, number: int, mutants: Sequence[Mutant]) -> Player | Recorder | None:
+        if not self.llms or self.cassettes is None:
+            return None
+        folder = self.cassettes / (digest("\n".join(mutant.text for mutant in mutants))[:12] if mutants else "agent")
+        path = folder / f"{file_name_of(task.id)}-{number}.json"
+        identity = Identity(self.domain.name, task.id, number, self.seed + number, {})
+        return Player(path, identity) if path.is_file() else Recorder(path, identity)
 
     def _spend(self, cost: float | None) -> None:
         self.spent += cost or 0.0

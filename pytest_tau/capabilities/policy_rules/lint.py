@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ... import SimulationSettings
+from ... import SimulationSettings, asimulate
 from ...errors import ConfigurationError, TauError
 from ...lint import Finding
 from ...models import UserMessage, strings_in
 from ...policy import check_policy, load_rules, stated_as, states
 from ...references import policy_texts, reference_rules
-from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
 from . import capability
 
@@ -101,7 +100,9 @@ async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> lis
         return []
     settings = SimulationSettings(evaluation=evaluation)
     try:
-        simulation = await conduct(prepare_trial(task, domain, settings), _AGENT, "scripted")
+        simulation = await asimulate(
+            task, domain=domain, agent=_AGENT, user="scripted", settings=settings, check_reference=False
+        )
     except TauError:
         return []  # the scripted user cannot play every task
     return [*_findings("agent-breaks-rule", simulation, "error" if simulation.outcome == "passed" else "note")]
