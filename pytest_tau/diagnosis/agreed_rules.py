@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..language.mentions import mentions, mentions_any
-from ..language.message import sentences
+from ..language.segments import sentences
 from ..language.wishes import declines, without_unwanted
 from ..models import Attribution
 from .facts import quoted

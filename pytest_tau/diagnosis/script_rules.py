@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..language.mentions import mentions, mentions_any, short_names
-from ..language.message import sentences
+from ..language.segments import sentences
 from ..language.wishes import extreme_in, numbers_of, reconsidered, refused_in, speaks_of_price, withdraws
 from ..models import Attribution, strings_in
 from .facts import quoted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..language.agreement import agrees_at_once, asks_to_proceed
 from ..language.claims import claims_in
 from ..language.mentions import mentions_any
-from ..language.message import sentences
+from ..language.segments import sentences
 from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
 from ..language.wishes import withdraws, without_unwanted
 from ..models import Attribution, call_as_text, strings_in

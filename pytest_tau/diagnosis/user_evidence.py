@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..language.agreement import is_yes
 from ..language.forms import forms_of, is_same
-from ..language.mentions import addresses_in, mentions_any, short_names, user_ids_in
-from ..language.message import sentences
+from ..language.ids import addresses_in
+from ..language.mentions import mentions_any, short_names, user_ids_in
+from ..language.segments import sentences
 from ..language.turns import asks_for_user_id, recommends, waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
 from ..models import Attribution, strings_in

@@ -3,10 +3,13 @@
 Readers of messages are above: the scripted user, rules of policies, blame, checks of the user, tasks from traces. Each
 subject has one module:
 
-- ``message``: the text without its envelope and thoughts, and its sentences;
+- ``message``: the text without its envelope and thoughts;
+- ``segments``: its sentences and clauses;
+- ``tokens``: its words, by their letters;
+- ``numbers``, ``dates``, ``ids``: numbers and amounts of money, dates, and what names a record or a person;
 - ``agreement``: yes and no, and what asks for them;
 - ``claims``: what an agent says that it has done, does now, or cannot do;
-- ``closing``: the end of a conversation, and whose words they are;
+- ``turns``: whether a text asks, closes, hands over or acts now;
 - ``mentions``: whether a text has a value;
 - ``wishes``: what a user wants: the cheapest, all, a person, or nothing any more;
 - ``vocabulary``: phrases, and the facts that they ask for;
@@ -18,7 +21,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .message import sentences, spoken
+from .message import spoken
+from .segments import sentences
 
 if TYPE_CHECKING:
     from .agreement import agrees_at_once, asks_for_yes, hesitates, is_no, is_yes

@@ -7,7 +7,8 @@ import re
 from typing import Final, NamedTuple
 
 from .agreement import asks_to_proceed
-from .message import plain_quotes, sentences
+from .message import plain_quotes
+from .segments import sentences
 
 #: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
 _ACTS: Final = (

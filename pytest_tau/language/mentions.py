@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 _LONGEST_ID: Final = 100
 #: The letters of a word that is the end of another one.
 _SHORTEST_END: Final = 5
-_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 #: How a scenario says by which id its user is known: "your user id is ann_smith_12".
 _USER_ID: Final = re.compile(r"\b(?:user id|your id|with id|you are)(?: is)?\W{1,3}([a-z]\w*_\w*\d)\b", re.IGNORECASE)
 #: Without points before and behind it.
@@ -32,11 +31,6 @@ def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
     plain_text = _last_plain(text)
     return any(value in plain_text for value in _wanted(tuple(map(str, values))))
-
-
-def addresses_in(text: str) -> list[str]:
-    """Return the e-mail addresses of a text."""
-    return _EMAIL.findall(text)
 
 
 def user_ids_in(scenario: str) -> list[str]:

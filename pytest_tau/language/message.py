@@ -45,7 +45,6 @@ _DECLINES: Final = re.compile(
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"###[A-Z-]+###")
-_ENDS: Final = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]\u201d])\s+|\n+")
 
 
 def spoken(text: str) -> str:
@@ -73,11 +72,6 @@ def refuses_to_play(text: str) -> bool:
 def without_tokens(text: str) -> str:
     """Return a text without the tokens that end a conversation, such as ``###STOP###``."""
     return _TOKEN.sub("", text).strip()
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without those that are empty."""
-    return [part for part in map(str.strip, _ENDS.split(text)) if part]
 
 
 def plain_quotes(text: str) -> str:

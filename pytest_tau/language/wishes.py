@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from .message import plain_quotes, sentences
+from .message import plain_quotes
+from .segments import sentences
 
 #: What follows in the same clause is not wanted: "the red one instead of the blue one".
 _UNWANTED: Final = re.compile(

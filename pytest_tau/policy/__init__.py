@@ -4,9 +4,9 @@ A domain declares its rules in ``DomainSpec(rules=...)``. Each is a :class:`Rule
 that it stands for, and a function that looks at the :class:`Trajectory` of a finished conversation and yields breaches.
 """
 
+from ..language import sentences, spoken
 from ..language.agreement import asks_for_yes, is_no, is_yes, wishes
 from ..language.mentions import mentions, mentions_any, short_names
-from ..language.message import sentences, spoken
 from .approvals import (
     REQUEST,
     Approval,

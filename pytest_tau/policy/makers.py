@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..language.agreement import asks_for_yes, asks_to_proceed, is_about_payment, is_no, is_order, is_yes, wishes
 from ..language.mentions import mentions
-from ..language.message import sentences
+from ..language.segments import sentences
 from ..language.turns import hands_over
 from ..models import strings_in
 from .rule import Rule

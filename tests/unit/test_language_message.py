@@ -1,4 +1,4 @@
-"""The text of a message without thoughts, fence and envelope, and its sentences."""
+"""The text of a message without thoughts, fence and envelope."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_tau.language import sentences, spoken
+from pytest_tau.language import spoken
 from pytest_tau.language.message import without_tokens
 
 
@@ -61,11 +61,6 @@ def test_an_envelope_that_is_nested_too_deep_stays() -> None:
     deep = '{"message": "x", "y": ' + "[" * 5_000 + "]" * 5_000 + "}"
     assert spoken(deep) == deep
     assert spoken(json.dumps({"message": deep})) == deep
-
-
-def test_sentences_end_at_points_quotes_and_lines() -> None:
-    text = 'The reason is "too late." It was sent!\n- one item\n\nIs that so?'
-    assert sentences(text) == ['The reason is "too late."', "It was sent!", "- one item", "Is that so?"]
 
 
 def test_tokens_are_not_said() -> None:

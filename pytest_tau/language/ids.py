@@ -1,0 +1,68 @@
+"""What names one record or person: ids and codes, e-mail addresses and phone numbers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Shorter words with a digit are counts, sizes and seats.
+SHORTEST_ID: Final = 4
+#: A number with its unit (16GB, 24-hour, 10am, 2nd), or a short word and a digit, as in names of products.
+_MEASURED: Final = re.compile(r"\d{1,12}(?:[A-Z]{1,3}|-?[a-z]+|[A-Z][a-z]+)|[A-Za-z]{1,3}\d{1,2}")
+#: What may be the key of a record, or has one: a word with a digit, an underscore or an at sign is, else its capitals.
+_KEY: Final = re.compile(r"#?[\w@.+-]+")
+_MARK: Final = re.compile(r"[\d@_]")
+_CAPITALS: Final = re.compile(r"\b[A-Z]{5,}\b")
+_CODE: Final = re.compile(r"\b[A-Z]{3}\b")
+_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+_PHONE: Final = re.compile(r"(?<![\w-])\(?\d{3}\)?[- .]\d{3}[- .]\d{4}(?![\w-])")
+
+
+def ids_in(text: str, shortest: int = SHORTEST_ID) -> list[str]:
+    """Return the ids of a text, a ``#`` before one included: ``#W123``, ``ann_smith_12``, ``2024-05-17``, ``94110``.
+
+    They are words with a digit, and no measures such as ``16GB``, ``24-hour`` and ``V12``.
+
+    Args:
+        text: The text.
+        shortest: Their least number of letters and digits.
+    """
+    return [word for word in _ids(shortest).findall(text) if not _MEASURED.fullmatch(word)]
+
+
+def is_id(text: str, shortest: int = SHORTEST_ID) -> bool:
+    """Return whether a text is nothing but an id, as ``ids_in``."""
+    return _ids(shortest).fullmatch(text) is not None and not _MEASURED.fullmatch(text)
+
+
+def keys_in(text: str) -> Iterator[str]:
+    """Yield everything in a text that may be the key of a record, for trying it.
+
+    These are words with a digit, an underscore or an at sign, and others in capitals of at least five letters.
+    """
+    for word in _KEY.findall(text):
+        yield from [word.rstrip(".")] if _MARK.search(word) else _CAPITALS.findall(word)
+
+
+def codes_in(text: str) -> list[str]:
+    """Return the codes of three capitals in a text, such as those of airports."""
+    return _CODE.findall(text)
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the e-mail addresses of a text."""
+    return _EMAIL.findall(text)
+
+
+def phones_in(text: str) -> list[str]:
+    """Return the phone numbers of ten digits in a text, as they are written."""
+    return _PHONE.findall(text)
+
+
+@functools.cache
+def _ids(shortest: int) -> re.Pattern[str]:
+    return re.compile(rf"#?(?=[\w-]*\d)\w[\w-]{{{shortest - 1},}}")

@@ -1,0 +1,41 @@
+"""Ids, codes, e-mail addresses and phone numbers in texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_tau.language.ids import addresses_in, codes_in, ids_in, is_id, keys_in, phones_in
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("order #W2378156, or W2378156.", ["#W2378156", "W2378156"]),
+        ("I am yusuf_rossi_9620 (gift_card_1)", ["yusuf_rossi_9620", "gift_card_1"]),
+        ("reservations 2FBBAH and 4WQ150", ["2FBBAH", "4WQ150"]),
+        ("flight HAT136 on 2024-05-17, zip 19122", ["HAT136", "2024-05-17", "19122"]),
+        # Measures, counts and names of products.
+        ("a 24-hour window, 500ml, 128GB, 1000-piece, the 15th, 10am, IPX7, seat 12A, 20 bags", []),
+        ("no id at all", []),
+    ],
+)
+def test_ids(text: str, ids: list[str]) -> None:
+    assert ids_in(text) == ids
+    assert all(map(is_id, ids))
+
+
+def test_shorter_ids_are_a_matter_of_the_reader() -> None:
+    assert ids_in("C1 and B22") == []
+    assert ids_in("C21 and B223", shortest=2) == ["B223"]
+    assert not is_id("W12 and W13")
+
+
+def test_keys_are_all_that_can_be_looked_up() -> None:
+    text = "Ann (ann@example.com) flies with HATHAT from JFK: C1, gift_card, 3.5."
+    assert [*keys_in(text)] == ["ann@example.com", "HATHAT", "C1", "gift_card", "3.5"]
+
+
+def test_codes_addresses_and_phone_numbers() -> None:
+    assert codes_in("from JFK to SFO, not to USAX") == ["JFK", "SFO"]
+    assert addresses_in("mail a.b+c@mail.example.com, not @home") == ["a.b+c@mail.example.com"]
+    assert phones_in("(480) 555-1234 or 480-555-9876; not 2024-555-98765") == ["(480) 555-1234", "480-555-9876"]
