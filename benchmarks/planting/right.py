@@ -7,8 +7,7 @@ import functools
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation
-from pytest_tau.evaluation.evaluate import grade
+from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, Judged, grade
 from pytest_tau.models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage
 from pytest_tau.policy import check_policy, load_rules
 from pytest_tau.references.sides import tools_of
@@ -140,7 +139,7 @@ class Right:
         messages += [AssistantMessage(content=said), UserMessage(content="###STOP###")]
         statements = task.criteria.nl_assertions or []
         verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]
-        return grade(task, messages, "user_stop", self.domain, _EVALUATION, verdicts).passed
+        return grade(task, messages, "user_stop", self.domain, _EVALUATION, Judged(verdicts)).passed
 
     def with_actions(self, actions: Sequence[Action]) -> Task:
         """Return the task with another reference."""

@@ -1,14 +1,27 @@
-"""Exceptions of code of a capability, as a problem that reports show."""
+"""Exceptions of code of a capability or a judge, as a problem that reports show."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import inspect
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
 from ..text import exception_text, shorten
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 #: Characters that are kept of the text of an exception.
 _LONGEST = 2_000
+
+
+class Outcome(NamedTuple):
+    """What a call has returned, or raised."""
+
+    value: Any = None
+    error: BaseException | None = None
 
 
 def is_contained(error: BaseException) -> bool:
@@ -33,3 +46,27 @@ def problem_of(error: BaseException, stage: str = "") -> str:
 
     text, kind = shorten(exception_text(error), _LONGEST), type(error).__name__
     return writable(f"{stage}: " * bool(stage) + (f"{kind}: {text}" if text else kind))
+
+
+async def outcome_of(function: Callable[..., Any], *args: Any) -> Outcome:
+    """Call a function, in a thread unless it is ``async``, so that nothing of it reaches the event loop."""
+    from ..background import in_thread  # every run of pytest imports this module
+
+    try:
+        if inspect.iscoroutinefunction(function):
+            return Outcome(await function(*args))
+        value, error = await in_thread(lambda: _call(function, args), contextvars.copy_context())
+        return Outcome(await value if inspect.isawaitable(value) else value, error)
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and not is_contained(error):
+            raise
+        return Outcome(error=error)
+
+
+def _call(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
+    try:
+        return Outcome(function(*args))
+    except StopIteration as error:  # which a coroutine cannot raise again
+        return Outcome(error=RuntimeError(f"StopIteration: {error}"))
+    except BaseException as error:  # noqa: BLE001 - a future cannot carry each of them
+        return Outcome(error=error)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import contextvars
 import functools
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..background import in_thread
 from ..errors import CapabilityError, ConfigurationError, TaskFormatError, TauError
 from ..models import CAPABILITY_LIMIT, ToolMessage
 from ..stalls import within
 from . import PROBLEM, bundled
-from .containing import is_contained, problem_of
+from .containing import is_contained, outcome_of, problem_of
 from .facts import checked_facts
 from .views import Ruling, TrialStages
 
@@ -31,13 +28,6 @@ class _Member(NamedTuple):
 
     capability: Capability
     stages: Any
-
-
-class _Outcome(NamedTuple):
-    """What a call has returned, or raised."""
-
-    value: Any = None
-    error: BaseException | None = None
 
 
 class StageCalls:
@@ -283,7 +273,7 @@ class StageCalls:
             return None
         try:
             with self._naming(capability, method.__name__):
-                value, error = await within(_outcome(method, given), self._seconds)
+                value, error = await within(outcome_of(method, given), self._seconds)
         except TimeoutError:
             raise TimeoutError(f"did not return in {self._seconds:g} s") from None
         if error is not None:
@@ -314,28 +304,6 @@ def _overridden_by(kind: type) -> frozenset[str]:
     """Return the names of the stages that a class overrides."""
     stages = {name: method for name, method in vars(TrialStages).items() if not name.startswith("_")}
     return frozenset(name for name, default in stages.items() if getattr(kind, name, default) is not default)
-
-
-async def _outcome(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:
-    """Call a stage, in a thread unless it is ``async``, so that nothing of it reaches the event loop."""
-    try:
-        if inspect.iscoroutinefunction(method):
-            return _Outcome(await method(given))
-        value, error = await in_thread(lambda: _call(method, given), contextvars.copy_context())
-        return _Outcome(await value if inspect.isawaitable(value) else value, error)
-    except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and not is_contained(error):
-            raise
-        return _Outcome(error=error)
-
-
-def _call(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:
-    try:
-        return _Outcome(method(given))
-    except StopIteration as error:  # which a coroutine cannot raise again
-        return _Outcome(error=RuntimeError(f"StopIteration: {error}"))
-    except BaseException as error:  # noqa: BLE001 - a future cannot carry each of them
-        return _Outcome(error=error)
 
 
 def _check_stages(stages: Any) -> None:

@@ -4,7 +4,7 @@ from .component import CustomComponent, Evaluator, GradingInput, RewardComponent
 from .component_reports import Check, Line, difference_texts
 from .components import COMPONENTS, components_of, known_components
 from .components.db import check_db
-from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
+from .evaluate import Evaluation, Judged, ask_judge, evaluate, grade, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
 from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
 from .lazy_judge import LazyJudge
@@ -23,16 +23,18 @@ __all__ = [
     "Grading",
     "GradingInput",
     "Judge",
+    "Judged",
     "LazyJudge",
     "Line",
     "RewardComponent",
     "UniformJudge",
     "Verdict",
-    "aevaluate",
+    "ask_judge",
     "check_db",
     "components_of",
     "difference_texts",
     "evaluate",
+    "grade",
     "known_components",
     "passes_without_agent",
     "profile_named",

@@ -32,6 +32,7 @@ class Evaluation:
     Attributes:
         grading: The profile.
         judge: Judges NL assertions; None if there is none.
+        judge_seconds: The time that the judge has for a conversation; None for any.
         evaluators: Components that plugins added.
         solo: The agent worked alone, with both sides' tools.
         asks_if_needed: The judge is asked as τ²-bench asks it: only if the reward basis has its component, and the
@@ -45,6 +46,7 @@ class Evaluation:
     solo: bool = False
     asks_if_needed: bool = False
     silent: bool = False
+    judge_seconds: float | None = None
 
 
 class Judged(NamedTuple):
@@ -57,6 +59,10 @@ class Judged(NamedTuple):
 
     verdicts: list[NLAssertionCheck] | None = None
     fault: TauError | None = None
+
+
+#: Of a judge that was not asked.
+NOT_ASKED = Judged()
 
 
 def evaluate(  # noqa: PLR0913 - the public call; everything but the conversation has a default
@@ -94,29 +100,10 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
     profile = profile_named(grading) if isinstance(grading, str) else grading
     evaluation = Evaluation(profile, judge, evaluators, solo)
     parsed = parse_messages(list(messages))
-    judged = Judged()
+    judged = NOT_ASKED
     if judge is not None and task.criteria.nl_assertions:
         judged = run_steadily(ask_judge(task, parsed, termination_reason, evaluation))
-    graded = grade(task, parsed, termination_reason, domain, evaluation, judged.verdicts)
-    return settled(graded, task, judged, evaluation)
-
-
-async def aevaluate(
-    task: Task,
-    messages: Sequence[Message],
-    termination_reason: TerminationReason,
-    domain: Domain,
-    evaluation: Evaluation,
-    judged_messages: Sequence[Message] | None = None,
-) -> RewardInfo:
-    """Grade a finished conversation inside a running event loop; the messages are models.
-
-    ``judged_messages`` are what the judge reads, by default the messages.
-    """
-    judge_messages = messages if judged_messages is None else judged_messages
-    judged = await ask_judge(task, judge_messages, termination_reason, evaluation)
-    graded = grade(task, messages, termination_reason, domain, evaluation, judged.verdicts)
-    return settled(graded, task, judged, evaluation)
+    return grade(task, parsed, termination_reason, domain, evaluation, judged)
 
 
 async def ask_judge(
@@ -126,14 +113,65 @@ async def ask_judge(
     statements, judge = task.criteria.nl_assertions or [], evaluation.judge
     needed = task.needs_judge and termination_reason in STOPS
     if judge is None or not statements or (evaluation.asks_if_needed and not needed):
-        return Judged()
+        return NOT_ASKED
     try:
-        return Judged(await judge_statements(judge, statements, messages))
+        return Judged(await judge_statements(judge, statements, messages, evaluation.judge_seconds))
     except TauError as error:
         return Judged(fault=error)
 
 
-def settled(graded: RewardInfo, task: Task, judged: Judged, evaluation: Evaluation) -> RewardInfo:
+def grade(
+    task: Task,
+    messages: Sequence[Message],
+    termination_reason: TerminationReason,
+    domain: Domain,
+    evaluation: Evaluation,
+    judged: Judged = NOT_ASKED,
+    final: Environment | None = None,
+) -> RewardInfo:
+    """Grade a finished conversation: replay it, check each component that the task has data for, multiply.
+
+    Args:
+        task: What was to be done.
+        messages: The trajectory, oldest first.
+        termination_reason: How the conversation ended.
+        domain: The domain it took place in.
+        evaluation: How it is graded.
+        judged: What ``ask_judge`` has returned; by default the judge was not asked.
+        final: The environment on which the conversation was replayed already, which is used up; None if it was not.
+
+    Raises:
+        EvaluatorError: A further component failed.
+        TaskFormatError: The initial state cannot be applied, or the basis names an unknown component.
+        TauError: The error of the judge, if the reward depends on its answer.
+    """
+    grading, criteria = evaluation.grading, task.criteria
+    of_domain = [PolicyComponent(silent=evaluation.silent)] if domain.spec.rules_count else []
+    if of_domain and task.evaluation_criteria is not None:
+        task = _with_basis(task, [component.name for component in of_domain])
+        criteria = task.criteria
+    if evaluation.solo:  # the agent makes the user's calls, too
+        grading = replace(grading, requestor_counts=False)
+    grading_input = GradingInput(task, messages, domain, grading, evaluation.solo, judged.verdicts)
+    if final is not None:
+        vars(grading_input)["environment"] = final
+    _ = grading_input.environment  # replayed in any case, as a task without criteria must fit the domain, too
+    info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
+    if task.evaluation_criteria is not None:
+        info.custom_checks = []
+        built_in = [component for component in (*COMPONENTS, *reward_components()) if component.applies(task)]
+        for component in [*built_in, *map(as_component, evaluation.evaluators), *of_domain]:
+            component.grade(grading_input, info)
+    info.reward_breakdown = _factors(info, task, evaluation)
+    info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=judged.verdicts is not None)
+    if "ended_early" not in info.info:
+        info.reward = float(math.prod(info.reward_breakdown.values()))
+    info.partial = shares_of(grading_input, info)
+    grading_input.environment.close()
+    return _settled(info, task, judged, evaluation)
+
+
+def _settled(graded: RewardInfo, task: Task, judged: Judged, evaluation: Evaluation) -> RewardInfo:
     """Return a verdict, with a note of the judge's error if the reward does not depend on its answer.
 
     Raises:
@@ -145,52 +183,6 @@ def settled(graded: RewardInfo, task: Task, judged: Judged, evaluation: Evaluati
         raise judged.fault
     problem = f"{type(judged.fault).__name__}: {judged.fault}"
     return graded.model_copy(update={"info": {**(graded.info or {}), "judge_problem": problem}})
-
-
-def grade(
-    task: Task,
-    messages: Sequence[Message],
-    termination_reason: TerminationReason,
-    domain: Domain,
-    evaluation: Evaluation,
-    verdicts: list[NLAssertionCheck] | None,
-    final: Environment | None = None,
-) -> RewardInfo:
-    """Grade a conversation that was judged: replay, check each component that the task has data for, multiply.
-
-    Args:
-        task: What was to be done.
-        messages: The trajectory, oldest first.
-        termination_reason: How the conversation ended.
-        domain: The domain it took place in.
-        evaluation: How it is graded.
-        verdicts: The judge's, if it was asked.
-        final: The environment on which the conversation was replayed already, which is used up; None if it was not.
-    """
-    grading, criteria = evaluation.grading, task.criteria
-    of_domain = [PolicyComponent(silent=evaluation.silent)] if domain.spec.rules_count else []
-    if of_domain and task.evaluation_criteria is not None:
-        task = _with_basis(task, [component.name for component in of_domain])
-        criteria = task.criteria
-    if evaluation.solo:  # the agent makes the user's calls, too
-        grading = replace(grading, requestor_counts=False)
-    grading_input = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
-    if final is not None:
-        vars(grading_input)["environment"] = final
-    _ = grading_input.environment  # replayed in any case, as a task without criteria must fit the domain, too
-    info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
-    if task.evaluation_criteria is not None:
-        info.custom_checks = []
-        built_in = [component for component in (*COMPONENTS, *reward_components()) if component.applies(task)]
-        for component in [*built_in, *map(as_component, evaluation.evaluators), *of_domain]:
-            component.grade(grading_input, info)
-    info.reward_breakdown = _factors(info, task, evaluation)
-    info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=verdicts is not None)
-    if "ended_early" not in info.info:
-        info.reward = float(math.prod(info.reward_breakdown.values()))
-    info.partial = shares_of(grading_input, info)
-    grading_input.environment.close()
-    return info
 
 
 def _with_basis(task: Task, names: list[str]) -> Task:
@@ -266,4 +258,4 @@ def _passes(task: Task, domain: Domain, grading: Grading, *, solo: bool) -> bool
         *([] if solo else [UserMessage(content="###STOP###")]),
     ]
     evaluation = Evaluation(replace(grading, mark_null_pass=False), solo=solo)
-    return grade(task, [*task.message_history, *messages], "user_stop", domain, evaluation, None).passed
+    return grade(task, [*task.message_history, *messages], "user_stop", domain, evaluation).passed

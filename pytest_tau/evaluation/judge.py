@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from ..errors import JudgeError, TauError, is_interrupt
+from ..capability.containing import is_contained, outcome_of
+from ..errors import JudgeError, TauError
 from ..models import NLAssertionCheck, clone
+from ..stalls import within
 
 if TYPE_CHECKING:
     from ..models import Message
@@ -60,19 +61,29 @@ BUILT_IN_JUDGES = {"accept": UniformJudge("accept", met=True), "reject": Uniform
 
 
 async def judge_statements(
-    judge: Judge, statements: Sequence[str], messages: Sequence[Message]
+    judge: Judge, statements: Sequence[str], messages: Sequence[Message], seconds: float | None = None
 ) -> list[NLAssertionCheck]:
     """Ask the judge once about all statements.
 
+    Args:
+        judge: The judge.
+        statements: The statements.
+        messages: The trajectory, oldest first.
+        seconds: The time that it has; None for any. Code that blocks is then left behind in a thread.
+
     Raises:
-        JudgeError: The judge fails, or does not give one verdict for each statement unless it may give any number.
+        JudgeError: The judge fails, does not answer in time, or does not give one verdict for each statement unless
+            it may give any number.
         TauError: As the judge raises it: a model that fails, a recording that does not fit.
     """
     try:
         # A foreign judge may change what it is given.
         shown_messages = messages if isinstance(judge, UniformJudge) else clone(list(messages))
-        answer = judge.judge(list(statements), shown_messages)
-        verdicts = await answer if inspect.isawaitable(answer) else answer
+        if seconds is None or isinstance(judge, UniformJudge):
+            answer = judge.judge(list(statements), shown_messages)
+            verdicts = await answer if inspect.isawaitable(answer) else answer
+        else:
+            verdicts = await _in_time(judge, list(statements), shown_messages, seconds)
         if getattr(judge, "gives_any_number", False):
             more = (f"verdict {number}" for number in range(len(statements) + 1, len(verdicts) + 1))
             statements = [*statements, *more][: len(verdicts)]
@@ -80,11 +91,22 @@ async def judge_statements(
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)
             for statement, verdict in zip(statements, verdicts, strict=True)
         ]
-    except (TauError, asyncio.CancelledError):
+    except TauError:
         raise
     except BaseException as error:
-        if is_interrupt(error):
+        if not is_contained(error):
             raise
         # Whatever a foreign judge raises is the judge's fault, not the agent's.
         raise JudgeError(f"judge {judge.name!r} failed: {type(error).__name__}: {error}") from error
     return checks
+
+
+async def _in_time(judge: Judge, statements: list[str], messages: Sequence[Message], seconds: float) -> Verdicts:
+    try:
+        outcome = await within(outcome_of(judge.judge, statements, messages), seconds)
+    except TimeoutError:
+        raise JudgeError(f"judge {judge.name!r} gave no verdict within {seconds:g} s") from None
+    if outcome.error is not None:
+        raise outcome.error
+    verdicts: Verdicts = outcome.value
+    return verdicts

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..environment import unstable_reference
 from ..errors import DomainError, ToolServerError
-from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
-from ..evaluation.evaluate import grade
+from ..evaluation import BUILT_IN_JUDGES, Evaluation, Judged, grade, known_components, passes_without_agent
 from ..models import (
     GREETING,
     AssistantMessage,
@@ -145,7 +144,7 @@ def _earns_all(
     messages += [AssistantMessage(content=agent_text or GREETING), UserMessage(content="###STOP###")]
     statements = task.criteria.nl_assertions or []
     verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]
-    return grade(task, messages, "user_stop", domain, evaluation, verdicts).passed
+    return grade(task, messages, "user_stop", domain, evaluation, Judged(verdicts)).passed
 
 
 def _mutates(action: Action, domain: Domain) -> bool:

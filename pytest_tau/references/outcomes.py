@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..environment import check_comparable, check_task, shared_reference, unstable_reference
 from ..errors import DomainError, TaskFormatError, ToolServerError
-from ..evaluation import Evaluation, components_of, known_components
+from ..evaluation import Evaluation, components_of, grade, known_components
 from ..evaluation.components.db import same_state
-from ..evaluation.evaluate import grade
 from ..models import AssistantMessage, Outcome, ToolMessage, UserMessage, clone
 from ..text import listed, one_line
 from .rules import breaches_in, carried_out
@@ -108,7 +107,7 @@ def _unmet(right: Task, domain: Domain, messages: Sequence[Message]) -> list[str
     checked = _with_criteria(right, reward_basis=basis, nl_assertions=None)
     said = "\n".join(right.criteria.communicate_info or []) or None
     ending: list[Message] = [AssistantMessage(content=said or "Done."), UserMessage(content="###STOP###")]
-    verdict = grade(checked, [*messages, *ending], "user_stop", domain, Evaluation(), None)
+    verdict = grade(checked, [*messages, *ending], "user_stop", domain, Evaluation())
     unmet = [check for each in components_of(verdict) if each.gates(verdict) for check in each.failed_checks(verdict)]
     return [] if verdict.passed else [f"it does not earn reward 1: {listed(unmet, _MOST_NAMES)}"]
 

@@ -10,9 +10,8 @@ from ..capability.duplex import judged_messages
 from ..diagnosis.attribution import annotate_failure
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
-from ..evaluation import OFFICIAL, Evaluation, Grading
+from ..evaluation import OFFICIAL, Evaluation, Grading, Judged, ask_judge, grade
 from ..evaluation.component import GradingInput
-from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
 from ..models import FAULTS, NO_NOTES
 from ..policy import report_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, Environment
     from ..evaluation import Evaluator, Judge
-    from ..models import Attribution, NLAssertionCheck, RewardInfo, Simulation, Task
+    from ..models import Attribution, RewardInfo, Simulation, Task
     from .recognition import DomainSource
     from .replay_diff import ReplayDifference
 
@@ -250,8 +249,7 @@ class _Regrader:
         replayed = None if getattr(last, "tool_calls", None) else final
         if replayed is not None:
             replayed.sync()
-        fresh = self._grade(graded, simulation, evaluation, judged.verdicts, replayed)
-        fresh = settled(fresh, graded, judged, evaluation)
+        fresh = self._grade(graded, simulation, evaluation, judged, replayed)
         if simulation.info.error_kind == "DomainError":  # in the run; the domain may have been corrected since
             conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
             check_domain(fresh, undeclared_in(conversation), graded, self._domain)
@@ -273,7 +271,7 @@ class _Regrader:
             error=simulation.error or "",
             without_judge=without_judge,
             replay_differences=differences,
-            rules=self._rules(graded, simulation, evaluation, judged.verdicts, fresh.reward),
+            rules=self._rules(graded, simulation, evaluation, Judged(judged.verdicts), fresh.reward),
             policy=report_of(simulation, task, self._domain, solo=solo) if settings.check_policy else None,
             uncounted=uncounted,
             blame=self._blame(simulation, fresh, task, solo=solo) if settings.blame else None,
@@ -308,25 +306,25 @@ class _Regrader:
         task: Task,
         simulation: Simulation,
         evaluation: Evaluation,
-        verdicts: list[NLAssertionCheck] | None,
+        judged: Judged,
         replayed: Environment | None = None,
     ) -> RewardInfo:
         reason = simulation.termination_reason
-        return grade(task, simulation.messages, reason, self._domain, evaluation, verdicts, replayed)
+        return grade(task, simulation.messages, reason, self._domain, evaluation, judged, replayed)
 
     def _rules(
         self,
         task: Task,
         simulation: Simulation,
         evaluation: Evaluation,
-        verdicts: list[NLAssertionCheck] | None,
+        judged: Judged,
         reward: float,
     ) -> list[str]:
         if evaluation.grading == OFFICIAL:
             return []
 
         def reward_under(profile: Grading) -> float:
-            return self._grade(task, simulation, replace(evaluation, grading=profile), verdicts).reward
+            return self._grade(task, simulation, replace(evaluation, grading=profile), judged).reward
 
         official = reward_under(OFFICIAL)
         if reward == official:

@@ -18,11 +18,10 @@ from ..errors import (
     UnusableReplyError,
     is_interrupt,
 )
-from ..evaluation import LazyJudge, aevaluate
+from ..evaluation import LazyJudge, ask_judge, grade
 from ..evaluation.outside import OutsideObserver, check_domain
 from ..models import FAULTS
 from ..policy.check import SILENT
-from .judges import with_deadline
 
 if TYPE_CHECKING:
     from ..chat import TrialModels
@@ -68,8 +67,8 @@ async def grade_trial(
         evaluation = replace(evaluation, judge=None)
     fault: BaseException | None = None
     try:
-        read = judged_messages(simulation)
-        verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation, read)
+        judged = await ask_judge(trial.task, judged_messages(simulation), reason, evaluation)
+        verdict = grade(trial.task, simulation.messages, reason, trial.domain, evaluation, judged)
         check_domain(verdict, observer.undeclared, trial.task, trial.domain)
         simulation.reward_info = verdict
     except (*_WITHOUT_VERDICT, ConfigurationError) as raised:
@@ -108,7 +107,8 @@ def _evaluation(settings: SimulationSettings, models: TrialModels, observer: Out
         judge, timeout = judge.bind(models.get("judge")), settings.limits.seconds
     return replace(
         evaluation,
-        judge=with_deadline(judge, timeout),
+        judge=judge,
+        judge_seconds=timeout,
         evaluators=(observer, *evaluation.evaluators),
         asks_if_needed=settings.protocol.is_official,
     )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError, JudgeError, unknown_name
-from ..evaluation import BUILT_IN_JUDGES, LazyJudge, UniformJudge
-from ..participants import BlockingCaller, load_object
+from ..errors import ConfigurationError, unknown_name
+from ..evaluation import BUILT_IN_JUDGES, LazyJudge
+from ..participants import load_object
 from ..protocol import TAU, Protocol
-from ..stalls import within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from ..evaluation import Judge, Verdict
-    from ..models import Message
+    from ..evaluation import Judge
     from .config import ModelChoice
 
 
@@ -59,27 +56,6 @@ def load_judge(
     if not hasattr(judge, "name"):
         judge.name = spec
     return judge
-
-
-def with_deadline(judge: Judge | None, seconds: float | None) -> Judge | None:
-    """Return the judge, given so long for its verdicts; blocking code is left behind in a thread."""
-    return judge if judge is None or seconds is None or isinstance(judge, UniformJudge) else _Timed(judge, seconds)
-
-
-class _Timed:
-    def __init__(self, judge: Judge, seconds: float) -> None:
-        self.name, self._judge, self._seconds = judge.name, judge, seconds
-        self.gives_any_number = getattr(judge, "gives_any_number", False)
-
-    async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
-        caller = BlockingCaller()
-        try:
-            verdicts = await within(caller.call(self._judge.judge, statements, messages), self._seconds)
-        except TimeoutError:
-            raise JudgeError(f"judge {self.name!r} gave no verdict within {self._seconds:g} s") from None
-        finally:
-            caller.close()
-        return cast("Sequence[Verdict]", verdicts)
 
 
 def add_to_sys_path(folder: Path) -> None:

@@ -63,7 +63,6 @@ PRIVATE_IMPORTS = {
     "near_miss": 1,
     "partial_credit": 1,
     "plain_clients": 1,
-    "serving": 2,
     "voice": 2,
 }
 

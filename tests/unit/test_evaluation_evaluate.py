@@ -8,10 +8,10 @@ import pytest
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, EvaluatorError, TaskFormatError
-from pytest_tau.evaluation import OFFICIAL, STRICT, aevaluate, known_components
+from pytest_tau.evaluation import OFFICIAL, STRICT, grade, known_components
 from pytest_tau.models import REWARD_TYPES, STOPS, CustomCheck, RewardInfo, TerminationReason
 
-from .tiny import STOP, action, agent, call, check, graded, run, task, user
+from .tiny import STOP, action, agent, call, check, graded, task, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
@@ -284,9 +284,9 @@ def test_grading_twice_gives_the_same_and_leaves_the_messages_alone(domain: Doma
     assert pytest_tau.evaluate(wanted, messages, domain=domain) == first
 
 
-def test_inside_a_running_loop(domain: Domain) -> None:
+def test_without_a_judge_nothing_is_awaited(domain: Domain) -> None:
     evaluation = pytest_tau.Evaluation()
-    assert run(aevaluate(task(CRITERIA), [*ALL_DONE, STOP], "user_stop", domain, evaluation)).reward == 1.0
+    assert grade(task(CRITERIA), [*ALL_DONE, STOP], "user_stop", domain, evaluation).reward == 1.0
 
 
 def test_an_initial_state_that_cannot_be_applied(domain: Domain) -> None:

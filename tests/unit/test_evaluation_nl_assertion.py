@@ -6,7 +6,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, ReplayError
-from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, Verdict, aevaluate
+from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, Verdict, ask_judge, grade
 from pytest_tau.evaluation.judge import judge_statements
 from pytest_tau.models import UserMessage
 from pytest_tau.testing import ScriptedJudge
@@ -144,7 +144,9 @@ def test_scripted_judge(domain: Domain) -> None:
 
 
 def test_inside_a_running_loop(domain: Domain) -> None:
-    info = run(aevaluate(JUDGED, [STOP], "user_stop", domain, Evaluation(judge=AsyncJudge(BOTH))))
+    evaluation = Evaluation(judge=AsyncJudge(BOTH))
+    judged = run(ask_judge(JUDGED, [STOP], "user_stop", evaluation))
+    info = grade(JUDGED, [STOP], "user_stop", domain, evaluation, judged)
     assert [check.met for check in info.nl_assertions or []] == [True, False]
     assert run(judge_statements(Judge(BOTH), STATEMENTS, [STOP]))[0].met
 

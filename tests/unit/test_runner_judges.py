@@ -10,9 +10,9 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, Limits, SimulationSettings
-from pytest_tau.evaluation import BUILT_IN_JUDGES, Verdict
+from pytest_tau.errors import ModelError
+from pytest_tau.evaluation import BUILT_IN_JUDGES, Verdict, ask_judge
 from pytest_tau.models import parse_task
-from pytest_tau.runner.judges import with_deadline
 
 if TYPE_CHECKING:
     from pytest_tau import Simulation
@@ -73,6 +73,14 @@ def test_a_judge_that_answers_is_heard(timeout: float | None) -> None:
 
 
 def test_a_judge_that_cannot_hang_needs_no_deadline() -> None:
-    accept = BUILT_IN_JUDGES["accept"]
-    assert with_deadline(accept, 1.0) is accept
-    assert with_deadline(None, 1.0) is None
+    evaluation = Evaluation(judge=BUILT_IN_JUDGES["accept"], judge_seconds=0.0)
+    (verdict,) = asyncio.run(ask_judge(TASK, [], "user_stop", evaluation)).verdicts or ()
+    assert verdict.met
+
+
+def test_an_error_of_the_judge_s_model_is_that_error_in_its_time_too() -> None:
+    class Refused(Awake):
+        def judge(self, statements: Any, messages: Any) -> list[Verdict]:
+            raise ModelError("no key", kind="bad_request")
+
+    assert judged(Refused(), 5.0).error == "ModelError: no key"

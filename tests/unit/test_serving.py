@@ -415,6 +415,21 @@ def test_a_judge_that_fails_is_reported(tmp_path):
         )
 
 
+def test_a_judge_that_hangs_is_reported_in_the_time_of_a_request(tmp_path):
+    class Asleep:
+        name = "asleep"
+
+        def judge(self, statements, messages):
+            asleep.wait(20)
+
+    asleep = threading.Event()
+    task, domain = with_statement(tmp_path)
+    with serving(domain, evaluation=Evaluation(judge=Asleep()), timeout=0.5) as client:
+        answer = client.post(f"{make(client, task.id)}/grade")
+    asleep.set()
+    assert "the judge failed: judge 'asleep' gave no verdict within 0.5 s" in detail(answer, 502)
+
+
 def test_many_clients_lose_nothing():
     with serving("telecom") as client, ThreadPoolExecutor(8) as pool:
         paths = [make(client) for _ in range(8)]

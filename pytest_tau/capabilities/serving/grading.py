@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from ...diagnosis import annotate_failure, explain, plain_text
 from ...errors import TauError
-from ...evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
+from ...evaluation import grade as grade_conversation
 from ...models import Simulation, TerminationReason, UserMessage, simulation_id
-from ...runner.judges import with_deadline
 from .wire import RequestError
 
 if TYPE_CHECKING:
     from ...environment import Domain
-    from ...evaluation import Evaluation
+    from ...evaluation import Evaluation, Judged
     from ...models import Message, Task
     from .served import ServedEnvironment
 
@@ -37,22 +35,6 @@ def check_gradable(entry: ServedEnvironment, evaluation: Evaluation) -> Task:
         problem = f"task {entry.task.id!r} needs a judge for its NL assertions"
         raise RequestError(409, f"{problem}: start the server with --judge or --judge-llm")
     return entry.task
-
-
-async def judge(
-    task: Task, messages: list[Message], reason: TerminationReason, evaluation: Evaluation, seconds: float
-) -> Judged:
-    """Return what the judge finds of the statements of a task.
-
-    Args:
-        task: The task.
-        messages: The trajectory.
-        reason: How the conversation ended.
-        evaluation: With the judge.
-        seconds: The time that the judge has.
-    """
-    timed = replace(evaluation, judge=with_deadline(evaluation.judge, seconds))
-    return await ask_judge(task, messages, reason, timed)
 
 
 def grade(
@@ -79,10 +61,11 @@ def grade(
         stop_token=next((message.stop_token for message in messages[-1:] if isinstance(message, UserMessage)), None),
         messages=messages,
     )
-    verdict = grade_conversation(task, messages, reason, domain, evaluation, judged.verdicts)
     try:
-        simulation.reward_info = settled(verdict, task, judged, evaluation)
+        simulation.reward_info = grade_conversation(task, messages, reason, domain, evaluation, judged)
     except TauError as error:
+        if error is not judged.fault:
+            raise
         raise RequestError(502, f"the judge failed: {error}") from None
     annotate_failure(simulation, task, domain, solo=False)
     failed = simulation.outcome != "passed"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...endpoint import WireReply
 from ...environment import misfits
+from ...evaluation import ask_judge
 from . import grading, mcp
 from .openapi import document
 from .store import DEFAULT
@@ -95,11 +97,11 @@ async def _grade(store: EnvironmentStore, request: Request) -> WireReply:
     reason = request.json_object("termination_reason").get("termination_reason", "user_stop")
     if reason not in grading.REASONS:
         raise RequestError(422, f"termination_reason: expected one of {', '.join(grading.REASONS)}")
-    evaluation = store.settings.evaluation
+    evaluation = replace(store.settings.evaluation, judge_seconds=store.settings.timeout)
     task = grading.check_gradable(entry, evaluation)
     messages = await store.use(entry, entry.conversation)
     reason = cast("TerminationReason", reason)
-    judged = await grading.judge(task, messages, reason, evaluation, store.settings.timeout)
+    judged = await ask_judge(task, messages, reason, evaluation)
     grade = functools.partial(grading.grade, task, store.domain, messages, reason, evaluation, judged)
     return json_reply(await store.in_thread(grade, "grading"))
 
