@@ -56,11 +56,19 @@ def _named_proxy(url: str) -> str | None:
     return next((proxies[name] for name in _BY_SCHEME.get(address.scheme, ()) if name in proxies), None)
 
 
-def describe_proxy(url: str) -> str:
-    """Return which variable names the proxy for an address, and the proxy without its password; empty if none does."""
+def with_proxy(problem: str, url: str) -> str:
+    """Return why an address was not reached, with the variable that names a proxy for it, and the proxy.
+
+    Args:
+        problem: Why; may be empty.
+        url: The address.
+    """
     proxy = _named_proxy(url)
-    if not proxy:
-        return ""
+    return "; ".join(filter(None, (problem, proxy and _describe(proxy))))
+
+
+def _describe(proxy: str) -> str:
+    """Return which variable names a proxy, and the proxy without its password."""
     variable = next(
         (name for name, value in environment_variables().items() if value == proxy and _names_proxy(name)), None
     )

@@ -1,5 +1,6 @@
 """Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
+from ..proxies import with_proxy
 from .answers import AnswerError, NoAnswerError, Question, entries_of, entry, last_object, shown, usable_answer
 from .call_arguments import with_defaults
 from .call_policy import LLM, CallPolicy
@@ -44,5 +45,6 @@ __all__ = [
     "shown",
     "usable_answer",
     "with_defaults",
+    "with_proxy",
     "without_secrets",
 ]

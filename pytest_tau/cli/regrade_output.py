@@ -88,9 +88,7 @@ class TextReport:
                 nested = len(reason) - len(reason.lstrip())
                 self._printer.line(shorten(reason.strip(), _LONGEST_REASON), 19 + nested, 21 + nested)
             if self._verbose and result.fresh.partial:
-                from ..evaluation.partial import partial_text
-
-                self._printer.line(f"partial credit: {partial_text(result.fresh.partial)}", 19, 21)
+                self._printer.line(f"partial credit: {result.fresh.partial_text}", 19, 21)
             if self._verbose and result.policy is not None:
                 for breach in result.policy.breaches:
                     self._printer.line(f"{breach.rule}, {breach.line()}", 19, 21)

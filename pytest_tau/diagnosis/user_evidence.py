@@ -12,6 +12,7 @@ from ..language.segments import sentences
 from ..language.turns import asks_for_user_id, recommends, waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
 from ..models import Attribution, strings_in
+from ..models.notes import OTHER_WISH
 from .deviations import leaves
 from .facts import clipped, quoted
 from .refusals import obstacle
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 #: Values of fewer characters are in a text by chance.
 _SHORTEST = 4
 _SEVERAL = 2
-
-#: Ends the reason of a user that asked for something else: its task may leave that open.
-OTHER_WISH = "than its task has"
 
 
 def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:

@@ -27,7 +27,7 @@ from .validation import (
     check_task,
     on_other_domain,
 )
-from .values import Values, declare_values, filled, flat_values, named_in, number_word, read_values
+from .values import Value, Values, declare_values, filled, flat_values, named_in, number_word, read_values
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -50,6 +50,7 @@ __all__ = [
     "ToolError",
     "ToolInfo",
     "Toolkit",
+    "Value",
     "Values",
     "canonical",
     "check_comparable",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 #: A value: a whole number, a text, or a list of texts that no policy shows, such as ids that are given out.
-Plain: TypeAlias = int | str | tuple[str, ...]
+Value: TypeAlias = int | str | tuple[str, ...]
 
 _DECLARATION: Final = {"value", "becomes"}
 #: ``{fee}``, ``{fee * 2}``, ``{free_bags[gold][economy]}``, and ``{max_passengers:word}`` for a word.
@@ -48,8 +48,8 @@ class Declared(NamedTuple):
         becomes: What it may become in another edition.
     """
 
-    value: Plain
-    becomes: tuple[Plain, ...]
+    value: Value
+    becomes: tuple[Value, ...]
 
     def problem_of(self, new: object) -> str | None:
         """Return why the value cannot become this; None if it can.
@@ -75,7 +75,7 @@ class Values:
     """
 
     declared: Mapping[str, Declared] = field(default_factory=dict)
-    changed: Mapping[str, Plain] = field(default_factory=dict)
+    changed: Mapping[str, Value] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash((tuple(self.declared), tuple(sorted(self.changed.items(), key=repr))))
@@ -87,7 +87,7 @@ class Values:
         """Return a value; of a name with keys in brackets, a mapping by the first key."""
         return self.by_first_name[name]
 
-    def of(self, name: str) -> Plain:
+    def of(self, name: str) -> Value:
         """Return a value by its whole name."""
         return self.changed.get(name, self.declared[name].value)
 
@@ -218,7 +218,7 @@ class Values:
 
         A line that the policy words differently states nothing: its values stay.
         """
-        read: dict[str, Plain] = {}
+        read: dict[str, Value] = {}
         lines = policy.splitlines()
         for pattern, shown in _lines_of(template):
             said = next(filter(None, map(pattern.fullmatch, lines)), None)
@@ -376,7 +376,7 @@ def _lines_of(template: str) -> list[tuple[re.Pattern[str], list[tuple[str, bool
     return found
 
 
-def _read(text: str, declared: Declared | None, *, is_word: bool) -> Plain | None:
+def _read(text: str, declared: Declared | None, *, is_word: bool) -> Value | None:
     if _PLACEHOLDER.search(text):
         return None  # the text has not been filled
     if declared is None or isinstance(declared.value, str):

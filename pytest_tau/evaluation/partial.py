@@ -19,7 +19,7 @@ from .components import COMPONENTS
 from .state import current_share, state_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..environment import Domain, Environment
     from ..models import Action, RewardInfo, Task, ToolCall
@@ -106,12 +106,6 @@ def _progress(shares: dict[str, float | None], verdict: RewardInfo) -> float:
         elif factor < 1 or name not in _BUILT_IN:
             terms.append(factor)
     return sum(terms) / len(terms) if terms else 1.0
-
-
-def partial_text(partial: Mapping[str, float | None]) -> str:
-    """Return partial credit in one line, without what was not measured and counts of 0."""
-    shares = [f"{name} {partial[name]:.2f}" for name in SHARES if partial.get(name) is not None]
-    return ", ".join([*shares, *(f"{name} {partial[name]}" for name in COUNTS if partial.get(name))])
 
 
 # The calls

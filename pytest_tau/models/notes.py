@@ -20,6 +20,8 @@ _EITHER: tuple[Party, ...] = ("agent", "user")
 INTERRUPTED = "interrupted"
 #: What has changed an environment without executing a tool on it, among ``outside_tools``.
 OTHER_CODE = "other code"
+#: Ends the reason of a user that asked for something else.
+OTHER_WISH = "than its task has"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Attribution:
     def __post_init__(self) -> None:
         if self.party == "undecided" and not self.candidates:
             object.__setattr__(self, "candidates", _EITHER)
+
+    @property
+    def is_other_wish(self) -> bool:
+        """Whether it is that the user has asked for something else than its task has, which the task may leave open."""
+        return self.party == "user" and self.reason.endswith(OTHER_WISH)
 
 
 def _checked_call(call: dict[str, Any]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class RewardInfo(_Check):
         outcome: The other right outcome that was reached or, if none was, that is nearest to the final state; None for
             that of the reference actions.
         partial: Partial credit by name, such as ``progress`` or ``actions.write``, each None where there is nothing to
-            measure; None for verdicts of others and of earlier versions. It is not part of the reward.
+            measure, a share or a whole number; None for verdicts of others. It is not part of the reward.
     """
 
     reward: float
@@ -129,6 +129,17 @@ class RewardInfo(_Check):
     def without_checks(self) -> RewardInfo:
         """Return the verdict with its numbers alone."""
         return self.model_copy(update=_NO_CHECKS)
+
+    @property
+    def partial_text(self) -> str:
+        """Partial credit in one line, without what was not measured and counts of 0."""
+        measured = {name: value for name, value in (self.partial or {}).items() if value is not None}
+        texts = (
+            f"{name} {value}" if isinstance(value, int) else f"{name} {value:.2f}"
+            for name, value in measured.items()
+            if isinstance(value, float) or value
+        )
+        return ", ".join(texts)
 
     @property
     def compared_outcome(self) -> int | None:

@@ -57,12 +57,7 @@ def described(chapter: str) -> dict[str, str]:
 #: How many imports of modules that are not public each capability has; a number only gets smaller.
 PRIVATE_IMPORTS = {
     "coverage": 2,
-    "doubts": 1,
-    "editions": 1,
     "fork": 1,
-    "near_miss": 1,
-    "partial_credit": 1,
-    "plain_clients": 1,
     "voice": 2,
 }
 

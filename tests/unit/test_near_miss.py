@@ -12,7 +12,7 @@ from talks import Talk, bundled
 from pytest_tau import load_domain
 from pytest_tau.capabilities.near_miss.omissions import omissions_of, rules_before_writes
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import RewardInfo, Simulation, Task
+from pytest_tau.models import NO_NOTES, Notes, RewardInfo, Simulation, Task
 from pytest_tau.policy import Rule
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ def greeted(user: Any) -> Talk:
     return talk.call("find_user_id_by_email", email=user.email)
 
 
-def omitted(talk: Talk, reward: float = 1.0, **settings: Any) -> list[str] | None:
+def omitted(talk: Talk, reward: float = 1.0, info: Notes = NO_NOTES) -> list[str] | None:
     """Return what the agent has omitted if the conversation passes, and its successful calls are the reference's."""
     calls = [call for message in talk.messages for call in getattr(message, "tool_calls", None) or ()]
     actions = [{"action_id": str(n), "name": call.name, "arguments": call.arguments} for n, call in enumerate(calls)]
     task = talk.task.model_dump(mode="json") | {"evaluation_criteria": {"actions": actions}}
     simulation = Simulation(
         id="one", task_id="by-hand", messages=talk.messages, termination_reason="user_stop",
-        reward_info=RewardInfo(reward=reward),
+        reward_info=RewardInfo(reward=reward), info=info,
     )  # fmt: skip
-    found = omissions_of(simulation, Task.model_validate(task), talk.domain, **settings)
+    found = omissions_of(simulation, Task.model_validate(task), talk.domain)
     return None if found is None else [omission.omitted for omission in found]
 
 
@@ -119,7 +119,7 @@ def test_only_trials_that_passed_and_agents_that_did_not_see_the_reference_are_l
     order, user = pending()
     talk = cancelled(greeted(user), order)
     assert omitted(talk, reward=0.0) is None
-    assert omitted(talk, agent="gold") is None
+    assert omitted(talk, info=Notes(saw_reference=("agent",))) is None
 
 
 def test_a_rule_demands_one_of_four_things() -> None:

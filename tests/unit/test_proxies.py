@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pytest_tau.proxies import describe_proxy, loopback_exemption, proxy_of
+from pytest_tau.proxies import loopback_exemption, proxy_of, with_proxy
 
 LOOPBACK = "127.0.0.1,localhost,::1"
 
@@ -61,8 +61,8 @@ def test_addresses_of_this_machine_have_no_proxy(monkeypatch, variables, url, pr
 
 def test_descriptions_of_a_proxy_leave_its_password_out(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://kim:secret@p:1")
-    assert describe_proxy("https://models.invalid/v1") == "HTTPS_PROXY names the proxy http://p:1"
-    assert describe_proxy("https://localhost/v1") == ""
+    assert with_proxy("refused", "https://models.invalid/v1") == "refused; HTTPS_PROXY names the proxy http://p:1"
+    assert with_proxy("", "https://localhost/v1") == ""
     monkeypatch.delenv("HTTPS_PROXY")
     monkeypatch.setenv("ALL_PROXY", "socks5://user:secret@p:2")
-    assert describe_proxy("https://models.invalid/v1") == "ALL_PROXY names the proxy socks5://p:2"
+    assert with_proxy("", "https://models.invalid/v1") == "ALL_PROXY names the proxy socks5://p:2"

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...diagnosis.user_evidence import OTHER_WISH
 from ...text import plural
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _EXAMPLES = 3
 
 def is_spoilt(blame: Attribution | None) -> bool:
     """Return whether the user spoilt a conversation; one that only asked for something else is evidence of a task."""
-    return blame is not None and blame.party == "user" and not blame.reason.endswith(OTHER_WISH)
+    return blame is not None and blame.party == "user" and not blame.is_other_wish
 
 
 class TaskKey(NamedTuple):

@@ -13,8 +13,7 @@ from .edition import with_edition
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from ...environment import Domain
-    from ...environment.values import Plain
+    from ...environment import Domain, Value
     from ...models import Task
 
 
@@ -32,8 +31,8 @@ class Varied(NamedTuple):
     """
 
     name: str
-    old: Plain
-    new: Plain
+    old: Value
+    new: Value
     failed: list[str]
     tasks: int
     not_carried_over: Mapping[str, str]
@@ -90,7 +89,7 @@ def passed_by(domain: Domain, agent: str, split: str) -> set[str]:
     return passing
 
 
-def noticing(domain: Domain, agent: str, name: str, new: Plain, passing: Collection[str], split: str) -> Varied:
+def noticing(domain: Domain, agent: str, name: str, new: Value, passing: Collection[str], split: str) -> Varied:
     """Return what the agent of the old policy fails with a new value.
 
     Args:
@@ -108,7 +107,7 @@ def noticing(domain: Domain, agent: str, name: str, new: Plain, passing: Collect
     return Varied(name, old, new, failed, len(played), edition.not_carried_over, skipped)
 
 
-def _with_old_policy(domain: Domain, name: str, new: Plain) -> Domain:
+def _with_old_policy(domain: Domain, name: str, new: Value) -> Domain:
     """Return the domain with a new value, whose agents are given the text of the old policy."""
     old, edition = domain.environment().policy, with_edition(domain.spec, {name: new}).load()
     made: dict[str, Task | str] = {task.id: task for task in edition.tasks(None)}

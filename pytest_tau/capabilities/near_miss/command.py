@@ -95,8 +95,7 @@ def _facts(placed: PlacedTrial) -> NearMissFacts | None:
     stored: NearMissFacts | None = capability.read(simulation.facts)
     if stored is not None:
         return stored
-    agent = (simulation.conditions or {}).get("agent")
-    omissions = omissions_of(simulation, task, domain, agent=agent, solo=worked_alone(simulation, domain))
+    omissions = omissions_of(simulation, task, domain, solo=worked_alone(simulation, domain))
     return None if omissions is None else NearMissFacts.of(omissions)
 
 

@@ -11,7 +11,6 @@ from ...language import spoken
 from ...models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ...plain import json
 from ...policy import check_policy
-from ...policy.check import SILENT
 from ...references import Known, leaves_of, stated_rules, tools_of
 from ...text import one_line
 
@@ -74,7 +73,6 @@ def omissions_of(
     domain: Domain,
     *,
     environment: Environment | None = None,
-    agent: str | None = None,
     solo: bool = False,
 ) -> list[Omission] | None:
     """Return what a trial has omitted before its changes, in the order of messages.
@@ -84,14 +82,13 @@ def omissions_of(
         task: Its task.
         domain: Its domain.
         environment: The environment that it was run on; None for the default.
-        agent: The name of its agent; None if it is not known.
         solo: Whether the agent worked alone.
 
     Returns:
         None if the trial did not pass, or its agent was given the reference actions.
     """
     verdict = simulation.reward_info
-    if verdict is None or not verdict.passed or agent == SILENT or "agent" in simulation.info.saw_reference:
+    if verdict is None or not verdict.passed or "agent" in simulation.info.saw_reference:
         return None
     environment = environment or domain.environment(task, solo=solo, replay_history=False)
     view = _View(simulation, task, domain, environment, solo)

@@ -54,9 +54,7 @@ class NearMissStages(TrialStages):
         """Return what a trial that passed has omitted; None for any other."""
         view = self._view
         solo = simulation.info.solo
-        omissions = omissions_of(
-            simulation, view.task, view.domain, environment=view.environment, agent=view.agent, solo=solo
-        )
+        omissions = omissions_of(simulation, view.task, view.domain, environment=view.environment, solo=solo)
         return None if omissions is None else NearMissFacts.of(omissions)
 
 

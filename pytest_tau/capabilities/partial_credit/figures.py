@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis import difference_interval, mean_interval
 from ...capability import Detail, LateDetail, PageBlock, TrialStages
-from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
-from . import capability
+from . import COUNTS, SHARES, capability
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     #: The partial credit of a trial, by name.
     _Partial: TypeAlias = Mapping[str, float | None]
 
+#: The counts; the core has a column of its own of the last one.
+_COUNTS = (*COUNTS, "failed_calls")
 #: Characters of the name of a variant.
 _LONGEST = 45
 
@@ -65,7 +66,7 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
 
     tasks = by_task(trial.record for trial in trials)
     means = []
-    for name in (*SHARES, *COUNTS):
+    for name in (*SHARES, *_COUNTS):
         measured = [[(capability.read(record.facts) or {}).get(name) for record in task.ran] for task in tasks.values()]
         values = [[value for value in numbers if value is not None] for numbers in measured]
         number = sum(map(len, values))
@@ -94,15 +95,16 @@ def _line(name: str, trials: Sequence[Measured]) -> str:
     return (f"{name}: " if name else "") + ", ".join(parts) if parts else ""
 
 
-def failure(facts: _Partial, _simulation: Simulation) -> Iterator[str]:
+def failure(_facts: _Partial, simulation: Simulation) -> Iterator[str]:
     """Yield the numbers of the trial."""
-    yield Detail(partial_text(facts))
+    if simulation.reward_info is not None:
+        yield Detail(simulation.reward_info.partial_text)
 
 
 def page(facts: _Partial, _simulation: Simulation) -> Iterator[PageBlock]:
     """Yield the numbers that were measured, each with its name."""
     shares = [(name, f"{value:.3f}") for name in SHARES if (value := facts.get(name)) is not None]
-    counts = [(name, str(value)) for name in COUNTS if (value := facts.get(name)) is not None]
+    counts = [(name, str(value)) for name in _COUNTS if (value := facts.get(name)) is not None]
     yield PageBlock("Partial credit", rows=[*shares, *counts])
 
 

@@ -20,13 +20,13 @@ from ...chat import (
     read_refusal,
     refuse_unpriced,
     reported_cost,
+    with_proxy,
 )
 from ...clock import run_steadily, steady_time
 from ...documents import json_or_none
 from ...endpoint import error_reply, is_of_trial
 from ...errors import ModelError, TauError, UnwatchedModelError
 from ...plain import json
-from ...proxies import describe_proxy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -85,8 +85,8 @@ class ModelUnreachableError(ModelError):
     """The API could not be reached; its client gets the exception that says why."""
 
     def __init__(self, request: ChatRequest, why: Exception, url: str) -> None:
-        reasons = [f"{type(why).__name__}: {why}", describe_proxy(url)]
-        super().__init__(f"{request.model}: {'; '.join(filter(None, reasons))}", kind="unavailable")
+        problem = with_proxy(f"{type(why).__name__}: {why}", url)
+        super().__init__(f"{request.model}: {problem}", kind="unavailable")
         self.why = why
 
 

@@ -10,7 +10,7 @@ from ...chat.faults import build_model_error, chain_of
 from ...chat.refusals import fault_of, read_refusal
 from ...errors import ConfigurationError, install_extra
 from ...masking import mask_secrets
-from ...proxies import describe_proxy
+from ...proxies import with_proxy
 from .credentials import describe_key
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> 
     """
     facts = _facts(error)
     kind = fault_of(facts.names, facts.message, facts.status) or _kind_without_answer(facts)
-    proxy = describe_proxy(_address(request.args)) if kind in ("unavailable", "timeout") else ""
+    unreached = kind in ("unavailable", "timeout")
     return build_model_error(
         kind,
         request,
         limit=limit,
-        message="; ".join(filter(None, (facts.message, proxy))),
+        message=with_proxy(facts.message, _address(request.args)) if unreached else facts.message,
         headers=facts.headers,
         key=describe_key(request.model, request.args) if kind == "authentication" else "",
     )

@@ -16,7 +16,7 @@ from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
 from ...errors import ConfigurationError
 from ...plain import json
-from ...proxies import describe_proxy, proxy_of
+from ...proxies import proxy_of, with_proxy
 from .route import WITHOUT_CLIENT, Route, check, describe_key, lacks_key, listed_price, route
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ class OpenAIServer(LimitedModel):
         timed_out = isinstance(error, TimeoutError)
         if isinstance(error, (TypeError, ValueError)):  # such as a malformed address
             return build_model_error("bad_request", request, message=str(error))
-        proxy = describe_proxy(route(request.model, request.args).url)
         message = "" if timed_out else str(error) or type(error).__name__
-        message = "; ".join(filter(None, (message, proxy)))
+        message = with_proxy(message, route(request.model, request.args).url)
         return build_model_error("timeout" if timed_out else "unavailable", request, limit=limit, message=message)
 
     def _reply(self, response: _Response, request: ChatRequest, seconds: float) -> ChatReply:
@@ -157,8 +156,8 @@ def _refusal(response: _Response, answer: Any, request: ChatRequest) -> ModelErr
     if not message and not isinstance(answer, dict):
         message = response.body[:1000].decode(errors="replace")
     kind = fault_of(codes, message, _status(response.status, codes)) or "bad_answer"
-    if response.status in _OF_PROXIES and (proxy := describe_proxy(route(request.model, request.args).url)):
-        message = f"{message}; {proxy}"
+    if response.status in _OF_PROXIES:
+        message = with_proxy(message, route(request.model, request.args).url)
     return build_model_error(
         kind,
         request,
