@@ -23,7 +23,7 @@ from ..models import (
 from ..orchestrator import Limits
 from ..participants import ParticipantSource, default_user, load_source
 from ..participants.actions import ActionReader
-from ..runner import SimulationSettings, prepare_trial
+from ..runner import SimulationSettings, TrialRunner, prepare_trial
 from ..runs.jsonl import append_simulation
 from .seat import Seat
 from .step import SideView, StateMeter, StepResult
@@ -90,7 +90,8 @@ class Episode:
         self._trial = prepare_trial(task, domain, settings, trial, seed, self._note)
         self.domain = self._trial.domain
         self._seat = Seat(side)
-        self._other = load_source(other, _OTHER[side])
+        sources = {side: ParticipantSource("episode", self._seat), _OTHER[side]: load_source(other, _OTHER[side])}
+        self._runner = TrialRunner(self._trial, sources["agent"], sources["user"])
         self._context = context = self._trial.context(side)
         self._tools = [tool.openai_schema for tool in context.tools]
         parameters = {tool.name: tuple(tool.parameters.get("properties", ())) for tool in context.tools}
@@ -180,9 +181,7 @@ class Episode:
         if self._closed or self._task is not None:
             state = "was closed" if self._closed else "has begun"
             raise EpisodeError(f"{self._name} {state}: make a new episode for another conversation")
-        own = ParticipantSource("episode", self._seat)
-        sources = {self.side: own, _OTHER[self.side]: self._other}
-        self._task = asyncio.ensure_future(self._trial.run(sources["agent"], sources["user"]))
+        self._task = asyncio.ensure_future(self._runner.run())
         self._task.add_done_callback(lambda _: self._seat.wake())
         result = await self._until_own_turn(None)
         self._view.end_prompt()
@@ -339,7 +338,7 @@ class Episode:
             raise
         reason = simulation.termination_reason
         if self._is_fault(simulation):
-            raise _error_of(simulation, self._trial.fault, _OTHER[self.side]) from self._trial.fault
+            raise _error_of(simulation, self._runner.fault, _OTHER[self.side]) from self._runner.fault
         truncated = reason in _CUT_OFF or reason == "user_error"
         return StepResult(clone(new), read, simulation.reward, not truncated, truncated)
 
@@ -349,7 +348,7 @@ class Episode:
         if simulation.reward_info is None:
             return True
         # One's own side has no code that can fail: without an exception, the clock has ended the user's turn.
-        own_time = self.side == "user" and reason == "user_error" and self._trial.fault is None
+        own_time = self.side == "user" and reason == "user_error" and self._runner.fault is None
         other_failed = self.side == "user" and reason == "agent_error"
         return other_failed or (reason in FAULTS and not own_time)
 

@@ -9,13 +9,13 @@ from .config import (
     ModelSettings,
     RunConfig,
     SimulationSettings,
-    TrialSetup,
 )
 from .judges import add_to_sys_path, load_judge
 from .plan import select, trial_seeds, unmatched
 from .reference import refuse_failing_reference
 from .simulate import asimulate, prepare_trial, simulate
 from .trial import Trial
+from .trial_runner import TrialRunner
 
 __all__ = [
     "DEFAULT_CONCURRENCY",
@@ -27,7 +27,7 @@ __all__ = [
     "RunConfig",
     "SimulationSettings",
     "Trial",
-    "TrialSetup",
+    "TrialRunner",
     "add_to_sys_path",
     "asimulate",
     "item_id",

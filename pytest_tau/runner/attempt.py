@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..models import Message, Task
     from ..orchestrator import Clock
     from ..participants import Participant, ParticipantContext, ParticipantSource, Side
-    from .briefing import Briefing
+    from .trial import Trial
 
 #: What an attempt does at a time.
 Phase: TypeAlias = Literal["participants", "conversation", "grading", "facts"]
@@ -48,10 +48,11 @@ class Attempt:
     """One attempt of a trial.
 
     Args:
-        briefing: What its participants know.
+        trial: The trial.
         sources: What makes them, by side.
         clock: The clock of the trial.
         problems: Why capabilities take no part, by name.
+        seed: The seed of this attempt.
 
     Attributes:
         simulation: Its simulation, without the messages of a conversation that has not ended.
@@ -66,15 +67,15 @@ class Attempt:
 
     def __init__(
         self,
-        briefing: Briefing,
+        trial: Trial,
         sources: Mapping[Side, ParticipantSource],
         clock: Clock,
         problems: Mapping[str, str],
+        seed: int | None,
     ) -> None:
-        self._briefing, self._sources, self._clock = briefing, sources, clock
-        self._setup = setup = briefing.setup
-        self._environment, self._models, self._task = setup.environment, setup.models, setup.task
-        self._before = StateBefore.of(setup.environment)
+        self._trial, self._sources, self._clock, self._seed = trial, sources, clock, seed
+        self._environment, self._models, self._task = trial.environment, trial.models, trial.task
+        self._before = StateBefore.of(trial.environment)
         self._beginning: continuing.Beginning | None = None
         self._participants: list[Participant] = []
         self.simulation = self._begun()
@@ -84,7 +85,7 @@ class Attempt:
         self.unusable = False
         self.fault: BaseException | None = None
         self.late_calls: Sequence[str] = ()
-        settings = setup.settings
+        settings = trial.settings
         self.stages = StageCalls(dict(problems), settings.foreign_seconds) if settings.capabilities else None
 
     async def run(self) -> Simulation:
@@ -108,7 +109,7 @@ class Attempt:
 
     async def grade(self, simulation: Simulation) -> None:
         """Store the verdict on the conversation in a simulation."""
-        fault = await grade_trial(self._setup, simulation, self._before, self._sources["agent"].name)
+        fault = await grade_trial(self._trial, simulation, self._before, self._sources["agent"].name)
         self.unusable = isinstance(fault, UnusableReplyError)
         self.fault = self.fault if fault is None or self.unusable else fault
 
@@ -127,28 +128,28 @@ class Attempt:
             simulation.termination_reason, simulation.error, self.fault = "infrastructure_error", str(fault), fault
 
     def _begun(self) -> Simulation:
-        setup, started = self._setup, self._clock.now()
+        trial, started = self._trial, self._clock.now()
         return Simulation(
-            id=simulation_id(setup.task.id, setup.trial, setup.seed, started, setup.test),
-            task_id=setup.task.id,
-            trial=setup.trial,
-            seed=setup.seed,
+            id=simulation_id(trial.task.id, trial.number, trial.seed, started, trial.test),
+            task_id=trial.task.id,
+            trial=trial.number,
+            seed=trial.seed,
             start_time=started,
             termination_reason="unexpected_error",
-            info=Notes(solo=True) if setup.settings.solo else NO_NOTES,
+            info=Notes(solo=True) if trial.settings.solo else NO_NOTES,
         )
 
     def _make(self, stages: StageCalls) -> None:
         """Make the stages of the capabilities, whose code may block: an attempt that has begun can be concluded."""
-        setup = self._setup
-        settings = setup.settings
+        trial = self._trial
+        settings = trial.settings
         known: dict[str, Any] = {
             "agent": self._sources["agent"].name,
-            "behaviour": self._briefing.behaviour,
-            "models": setup.models,
-            "retriever": setup.domain.retriever(settings.policy, settings.retrieval),
+            "behaviour": trial.behaviour,
+            "models": trial.models,
+            "retriever": trial.domain.retriever(settings.policy, settings.retrieval),
         }
-        view = partial(TrialView, setup.task, setup.domain, setup.environment, setup.seed, **known)
+        view = partial(TrialView, trial.task, trial.domain, trial.environment, trial.seed, **known)
         stages.make(settings.capabilities, view)
 
     async def _converse(self) -> None:
@@ -183,7 +184,7 @@ class Attempt:
         """Create the participants, and run the conversation."""
         self._beginning = self.stages.beginning(continuing.Beginning) if self.stages else None
         await self._open()
-        settings = self._setup.settings
+        settings = self._trial.settings
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
         limits, is_foreign = settings.limits, any(source.is_foreign for source in self._sources.values())
         is_excused = limits.timeout is None and is_foreign
@@ -198,7 +199,7 @@ class Attempt:
         setup = ConversationSetup(
             limits,
             self._clock,
-            self._setup.on_message,
+            self._trial.on_message,
             retry_seconds=self._models.ledger.retry_seconds,
             excused_seconds=self._models.ledger.seconds if is_excused else None,
             enforces_protocol=settings.enforce_protocol,
@@ -222,14 +223,15 @@ class Attempt:
         """Create a participant, who knows what it must of a conversation that is continued; return a failure."""
         source, beginning = self._sources[side], self._beginning
         is_resent = beginning is not None and beginning.ways.get(side) == "replay"
-        if needs_reference := source.needs_reference(self._setup.domain.spec.agents):
+        if needs_reference := source.needs_reference(self._trial.domain.spec.agents):
             self.simulation.note_reference_seen(side)
-        context = self._briefing.context(
+        context = self._trial.context(
             side,
             getattr(self._participants[0], "greeting", None) if self._participants else None,
             needs_reference=needs_reference,
-            begun=beginning.messages if beginning is not None else (),
-            from_start=is_resent,
+            of=beginning.session_of(self._task) if beginning is not None else None,
+            history=beginning.history_of(side, self._task) if beginning is not None else None,
+            seed=self._seed,
         )
         participant = await self._create(source, context, seconds)
         if isinstance(participant, Ending):
@@ -258,11 +260,13 @@ class Attempt:
         source = self._sources[side]
         if source.replay is not None and self.conversation is not None:  # a recording has all sessions
             return self.conversation.sides[side]
-        if side == "agent" and self._setup.agent_trial is not None:
+        if side == "agent" and self._trial.agent_trial is not None:
             raise ConfigurationError("the agent of a test's own fixture cannot be made again for a new session")
-        needs_reference = source.needs_reference(self._setup.domain.spec.agents)
+        needs_reference = source.needs_reference(self._trial.domain.spec.agents)
         greeting = getattr(self._participants[0], "greeting", None)
-        context = self._briefing.context(side, greeting, needs_reference=needs_reference, of=task, history=history)
+        context = self._trial.context(
+            side, greeting, needs_reference=needs_reference, of=task, history=history or None, seed=self._seed
+        )
         return await self._create(source, context, seconds)
 
     async def _open(self) -> None:
@@ -285,7 +289,7 @@ class Attempt:
         self, beginning: continuing.Beginning, participant: Participant, side: Side, seconds: float | None
     ) -> Ending | None:
         """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
-        solo = self._setup.settings.solo
+        solo = self._trial.settings.solo
         work = continuing.restore_participant(participant, side, self._task, beginning, solo=solo)
         try:
             await within(work, seconds)
@@ -298,7 +302,7 @@ class Attempt:
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
         """Return the ending by a fault that a participant has ignored; without one, the ending as it is."""
-        agent_trial = self._setup.agent_trial
+        agent_trial = self._trial.agent_trial
         conclude = getattr(agent, "conclude", None) or (agent_trial.bridge.conclude if agent_trial else None)
         fault = (conclude() if conclude else None) or self._models.ledger.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")

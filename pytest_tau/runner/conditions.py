@@ -17,25 +17,23 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Task
     from ..participants import ParticipantSource, Side
-    from .config import SimulationSettings, TrialSetup
+    from .config import SimulationSettings
+    from .trial import Trial
 
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
-def conditions_of(
-    setup: TrialSetup, agent: ParticipantSource, user: ParticipantSource, persona: Mapping[str, str]
-) -> dict[str, Any]:
+def conditions_of(trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> dict[str, Any]:
     """Return the conditions of a finished trial, without those that do not apply. Models are listed if called.
 
     Args:
-        setup: What it was run with.
+        trial: The trial.
         agent: The source of its agent.
         user: The source of its user.
-        persona: How its simulated user behaved.
     """
-    settings = setup.settings
+    settings = trial.settings
     texts = settings.protocol.texts
-    retriever = setup.domain.retriever(settings.policy, settings.retrieval)
+    retriever = trial.domain.retriever(settings.policy, settings.retrieval)
     found: dict[str, Any] = {
         "protocol": settings.protocol.name,
         "texts": texts.fingerprint if texts else None,
@@ -43,13 +41,13 @@ def conditions_of(
         "user": user.name,
         "agent_prompt": prompt_name(settings, "agent", agent),
         "user_prompt": prompt_name(settings, "user", user),
-        "models": {role: _model(setup.models, role) for role in _ROLES if role in setup.models.ledger.asked},
-        "judge": _judge(settings, setup.task),
-        "data": "official" if setup.domain.folder != setup.domain.spec.folder else "bundled",
-        "base": base_size(setup.domain, setup.task),
-        "policy": settings.policy if settings.policy != next(iter(setup.domain.spec.policies)) else None,
+        "models": {role: _model(trial.models, role) for role in _ROLES if role in trial.models.ledger.asked},
+        "judge": _judge(settings, trial.task),
+        "data": "official" if trial.domain.folder != trial.domain.spec.folder else "bundled",
+        "base": base_size(trial.domain, trial.task),
+        "policy": settings.policy if settings.policy != next(iter(trial.domain.spec.policies)) else None,
         "retrieval": retriever.name if retriever else None,
-        "persona": dict(persona),
+        "persona": dict(trial.persona),
         "variant": settings.variant or None,
         "changed": settings.changed,
         "grading": settings.evaluation.grading.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -28,17 +28,14 @@ from ..settings import complete, options_of
 from .setting_values import SettingValue, changed_texts, values_in, values_of_prompting
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..capability import ActiveCapability
-    from ..chat import LLM, TrialModels
+    from ..chat import LLM
     from ..chat.prices import Price
-    from ..environment import Domain, Environment, Retrieval
-    from ..models import Message, Task
+    from ..environment import Retrieval
     from ..participants import Prompting, Side
     from ..participants.behaviours import Behaviour
-    from ..participants.own_loop import AgentTrial
 
 for _base in (CallSettings, ConversationSettings, ParticipantSettings, SelectionSettings):
     complete(_base)
@@ -123,45 +120,6 @@ class SimulationSettings(ConversationSettings):
     @property
     def _grading(self) -> str:
         return self.evaluation.grading.name
-
-
-@dataclass(frozen=True)
-class TrialSetup:
-    """What a trial is run with, but for its participants.
-
-    Attributes:
-        task: The task.
-        domain: Its domain.
-        environment: The databases and tools of this trial alone.
-        settings: The settings; the agent is graded as it works, alone or with a user.
-        models: The models that its participants and its judge call.
-        trial: The number of the trial, from 0.
-        seed: Its seed; None for none.
-        on_message: Called with a copy of each message that is added to the trajectory.
-        make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
-        other_loop: Returns an event loop for model calls outside of the conversation.
-        agent_trial: What an agent that runs its own loop is given, if it was made before the conversation.
-        test: The node id of its test; empty outside of a test run.
-    """
-
-    task: Task
-    domain: Domain
-    environment: Environment
-    settings: SimulationSettings
-    models: TrialModels
-    trial: int = 0
-    seed: int | None = None
-    on_message: Callable[[Message], None] | None = None
-    make_tools: Callable[[str, Sequence[Any]], Any] | None = None
-    other_loop: Callable[[], AbstractEventLoop] | None = None
-    agent_trial: AgentTrial | None = None
-    test: str = ""
-
-    def __post_init__(self) -> None:
-        settings = self.settings
-        if settings.evaluation.solo != settings.solo:
-            settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
-            object.__setattr__(self, "settings", settings)
 
 
 class ModelChoice(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ..environment import same_reply
 from ..errors import ReplayError, is_interrupt
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, beginnings, clone
-from ..models.sessions import openings
+from ..models.sessions import heard, openings, remembered
 from ..participants import calls_no_model, trailing_results
 from ..participants.adapters import takes_history
 from ..participants.containment import describe
@@ -50,6 +50,16 @@ class Beginning:
     restore: Mapping[str, Restore] = field(default_factory=dict)
     ways: dict[str, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
+
+    def session_of(self, task: Task) -> Task:
+        """Return the task of the session in which the first new message is."""
+        return task.of_session(len(beginnings(self.messages)))
+
+    def history_of(self, side: Side, task: Task) -> list[Message] | None:
+        """Return what a side has taken part in; None for what it is given at the start of the task."""
+        if not self.messages or self.ways.get(side) == "replay":
+            return None
+        return remembered(task, self.messages) if side == "user" else heard(self.messages)
 
 
 def way_of(beginning: Beginning, side: Side, source: ParticipantSource) -> Restore:

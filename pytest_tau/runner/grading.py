@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
     from ..evaluation.outside import StateBefore
     from ..models import Simulation
-    from .config import SimulationSettings, TrialSetup
+    from .config import SimulationSettings
+    from .trial import Trial
 
 #: The exceptions that leave a conversation without a verdict; all others are faults of the harness.
 _WITHOUT_VERDICT = (
@@ -44,12 +45,12 @@ _WITHOUT_VERDICT = (
 
 
 async def grade_trial(
-    trial: TrialSetup, simulation: Simulation, before: StateBefore, agent: str = ""
+    trial: Trial, simulation: Simulation, before: StateBefore, agent: str = ""
 ) -> BaseException | None:
     """Store the verdict on a conversation; without one, the reason is stored as its error.
 
     Args:
-        trial: What it was run with.
+        trial: The trial.
         simulation: The conversation.
         before: The state before it.
         agent: The name of the agent.

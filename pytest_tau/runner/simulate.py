@@ -10,9 +10,10 @@ from ..chat import CallPolicy, TrialModels
 from ..clock import run_steadily
 from ..participants import default_user, load_source
 from ..protocol import with_texts
-from .config import SimulationSettings, TrialSetup
+from .config import SimulationSettings
 from .reference import refuse_failing_reference
 from .trial import Trial
+from .trial_runner import TrialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ async def asimulate(  # noqa: PLR0913 - as simulate
     if check_reference:
         await refuse_failing_reference(prepared)
     user = default_user(agent, solo=settings.solo, llm="user" in settings.llms) if user is None else user
-    return await prepared.run(load_source(agent, "agent"), load_source(user, "user"))
+    return await TrialRunner(prepared, load_source(agent, "agent"), load_source(user, "user")).run()
 
 
 def prepare_trial(
@@ -124,7 +125,7 @@ def prepare_trial(
         _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
     environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
     models = models or TrialModels(settings.llms, seed=seed, policy=_complete(CallPolicy()))
-    return Trial(TrialSetup(task, domain, environment, settings, models, trial, seed, on_message))
+    return Trial(task, domain, environment, settings, models, trial, seed, on_message)
 
 
 def _complete(calls: CallPolicy) -> CallPolicy:

@@ -1,254 +1,130 @@
-"""One trial: attempts until one counts, what is the same however it ends, and its end from outside."""
+"""A trial: a task with all that it is run with, and what each of its participants may know of that."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from ..capability.stages import most_attempts
-from ..diagnosis.attribution import annotate_failure
-from ..errors import BudgetError, ConfigurationError, ReplayError
-from ..evaluation import LazyJudge
-from ..masking import mask_secrets, masked
-from ..models import INTERRUPTED, Notes
-from ..models.copying import assign
-from ..orchestrator import Clock, reason_of
-from ..participants import DONE
-from .attempt import Attempt
-from .briefing import Briefing
-from .conditions import conditions_of
-from .discarded import SEED_STEP, Attempts, unusable_attempt
-from .participants import check_requirements
-from .stalled import lost_ending, stall_problem, stalled_ending
+from ..environment.functions.patching import patches_of
+from ..models import GREETING, AssistantMessage, clone
+from ..participants import ParticipantContext, Prompting, view_of
+from ..participants.personas import draw_persona
+from .participants import behaviour_of, done_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
-    from ..chat import Tape, TrialModels
-    from ..environment import Environment
-    from ..models import DiscardedAttempt, Simulation
-    from ..participants import ParticipantContext, ParticipantSource, Side
-    from ..stalls import Stall
-    from .config import TrialSetup
+    from ..chat import TrialModels
+    from ..environment import Domain, Environment, Tool
+    from ..models import Message, Task
+    from ..participants import Side
+    from ..participants.behaviours import Behaviour
+    from ..participants.own_loop import AgentTrial
+    from .config import SimulationSettings
 
 
+@dataclass(frozen=True)
 class Trial:
-    """One trial of a task, over an environment of its own.
-
-    Args:
-        setup: What it is run with.
+    """A trial of a task, with all that it is run with but its participants; ``TrialRunner`` runs it.
 
     Attributes:
-        setup: What it is run with.
-        fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
+        task: The task.
+        domain: Its domain.
+        environment: The databases and tools of this trial alone.
+        settings: The settings; the agent is graded as it works, alone or with a user.
+        models: The models that its participants and its judge call.
+        number: Its number, from 0.
+        seed: Its seed; None for none.
+        on_message: Called with a copy of each message that is added to the trajectory.
+        make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
+        agent_trial: What an agent that runs its own loop is given, if it was made before the conversation.
+        test: The node id of its test; empty outside of a test run.
     """
 
-    def __init__(self, setup: TrialSetup) -> None:
-        self.setup = setup
-        self.task, self.domain, self.environment = setup.task, setup.domain, setup.environment
-        self.settings, self.models = setup.settings, setup.models
-        self.fault: BaseException | None = None
-        self._clock = Clock()
-        self._sources: dict[Side, ParticipantSource] = {}
-        self._attempt: Attempt | None = None
-        self._briefing = Briefing.of(setup)
+    task: Task
+    domain: Domain
+    environment: Environment
+    settings: SimulationSettings
+    models: TrialModels
+    number: int = 0
+    seed: int | None = None
+    on_message: Callable[[Message], None] | None = None
+    make_tools: Callable[[str, Sequence[Any]], Any] | None = None
+    agent_trial: AgentTrial | None = None
+    test: str = ""
 
-    @property
-    def late_calls(self) -> Sequence[str]:
-        """The tools of calls that came after the conversation, and were refused; more may come."""
-        return self._attempt.late_calls if self._attempt is not None else ()
+    def __post_init__(self) -> None:
+        settings = self.settings
+        if settings.evaluation.solo != settings.solo:
+            settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
+            object.__setattr__(self, "settings", settings)
 
-    def context(self, side: Side) -> ParticipantContext:
-        """Return what the participant of a side may know at the beginning."""
-        return self._briefing.context(side)
+    @cached_property
+    def persona(self) -> Mapping[str, str]:
+        """Return how the simulated user behaves, drawn by the seed of the trial; empty for no persona."""
+        return draw_persona(self.settings.user_persona, self.seed)
 
-    async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        """Create both participants, run the conversation, grade it.
+    @cached_property
+    def behaviour(self) -> Behaviour | None:
+        """Return what makes the simulated user difficult; None for a user that cooperates.
 
         Raises:
-            ConfigurationError: A participant that cannot be used, or the task needs what the run lacks.
-            BudgetError: The run may spend no more; the trial has no result.
-            TaskFormatError: The task does not fit the domain.
+            ConfigurationError: It is unknown.
         """
-        check_requirements(self.task, self.domain, self.settings)
-        if isinstance(judge := self.settings.evaluation.judge, LazyJudge):
-            judge.bind(self.models.get("judge"))
-        self.models.run_on(asyncio.get_running_loop())
-        tape = self.models.tape
-        self._clock, self._sources = Clock(tape.times if tape else ()), {"agent": agent, "user": user}
-        if self.environment.retrieval is not None:
-            self.environment.retrieval.bind(self.models)
-        try:
-            simulation = await self._counting_attempt()
-        except BaseException:
-            if tape:
-                tape.abandon()
-            raise
-        finally:
-            self.environment.close()
-        return self._completed(simulation)
+        return behaviour_of(self.persona, self.settings)
 
-    async def conclude(self, stall: Stall) -> Simulation:
-        """Return the simulation of a trial whose event loop was given up, with the messages and the verdict so far.
-
-        Call it on another loop. What blocks the loop ends this trial by its own fault, and others by none.
-        """
-        is_own = stall.trial is not None and stall.trial == self.setup.test
-        problem, attempt = stall_problem(stall, own=is_own), self._attempt
-        if attempt is None and is_own:  # all that a trial does by then is to carry out the reference actions
-            raise ConfigurationError(f"task {self.task.id!r}: its reference actions: {problem}")
-        if attempt is None:
-            raise RuntimeError(problem)
-        simulation = attempt.simulation.model_copy()  # the blocked code may return, and change its own
-        is_graded = attempt.phase == "facts"
-        if attempt.phase in ("participants", "conversation"):
-            ending = stalled_ending(attempt, stall) if is_own else lost_ending(problem)
-            attempt.end(simulation, ending)
-            simulation.messages = list(attempt.conversation.messages) if attempt.conversation else []
-        elif is_own and not is_graded:
-            simulation.error = f"no verdict: {problem}"
-            simulation.note_error_kind("BlockedLoopError")
-            is_graded = True
-        if not is_graded:
-            await attempt.grade(simulation)
-        if attempt.stages is not None:
-            simulation.facts = attempt.stages.problems_by(problem if attempt.phase == "facts" else None)
-        self.fault = attempt.fault
-        self.environment.close()
-        return self._completed(simulation)
-
-    def abandon(self) -> None:
-        """End a trial that is to have no result; it may be run again."""
-        if self.models.tape:
-            self.models.tape.abandon()
-        self.environment.close()
-
-    def _completed(self, simulation: Simulation) -> Simulation:
-        """Return the simulation with all that does not depend on how it ended."""
-        tape = self.models.tape
-        simulation.know_tools({DONE: None, **self.domain.tool_arguments})
-        simulation.note_usage(self.models.ledger.usage)
-        self.note_late_calls(simulation)
-        simulation.conditions = self._conditions()
-        _mask(simulation, self.models.arguments)
-        if tape:
-            _end_recording(self.models, tape, simulation, self._clock)
-        annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
-        self.environment.agent_db.put_back()
-        return simulation
-
-    def note_late_calls(self, simulation: Simulation) -> None:
-        """Record the calls that came after the conversation and were refused, so far."""
-        if self.late_calls:
-            simulation.info = replace(simulation.info, late_calls=dict(Counter(self.late_calls)))
-
-    async def _counting_attempt(self) -> Simulation:
-        """Run attempts until one counts, and return it; what was discarded is recorded in it.
-
-        The protocol may have the conversation run again by the same seed, after a reply that cannot be used; a
-        capability may ask for another attempt, by another seed. One that ends in an error, or that a budget stops,
-        does not replace one that has a verdict.
-
-        Source: τ²-bench v1.0.1: a reply of a model that cannot be used runs the simulation again, by the same seed.
-        """
-        most, problems = most_attempts(self.settings.capabilities)
-        conversations = self.settings.protocol.attempts
-        if self.setup.agent_trial is not None:  # what a test's own fixtures made of the trial cannot be made again
-            most = conversations = 1
-        start = self.environment.fork() if most > 1 or conversations > 1 else None
-        attempts = Attempts()
-        unusable: list[DiscardedAttempt] = []
-        while True:
-            self._attempt = attempt = Attempt(self._briefing, self._sources, self._clock, problems)
-            try:
-                simulation = await attempt.run()
-            except BudgetError:
-                if attempts.kept is None:
-                    raise
-                break
-            if attempt.unusable and len(unusable) + 1 < conversations:
-                unusable.append(unusable_attempt(simulation))
-                self._start_again(start)
-                continue
-            _note_conversations(attempt, unusable)
-            unusable = []
-            attempts.add(simulation)
-            if attempts.kept is simulation:
-                self.fault = attempt.fault
-            if simulation.outcome == "error" or attempt.stages is None:
-                break
-            ruling = await attempt.stages.ruling(simulation)
-            if ruling is None or not ruling.again:
-                simulation.excluded = None if ruling is None else ruling.reason
-                break
-            if attempts.number == most:
-                break
-            self._start_again(start)
-            seed = None if self.setup.seed is None else self.setup.seed + attempts.number * SEED_STEP
-            self._briefing = replace(self._briefing, seed=seed)
-            self.models.reseed(seed)
-        return attempts.result()
-
-    def _start_again(self, start: Environment | None) -> None:
-        assert start is not None, "there may be several attempts"
-        self.environment.restore(start.fork())
-
-    def _conditions(self) -> dict[str, Any]:
-        return conditions_of(self.setup, self._sources["agent"], self._sources["user"], self._briefing.persona)
-
-    def interrupted(self, why: str) -> Simulation | None:
-        """Return the trial as far as it has come, as one that was interrupted; None before its conversation begins.
-
-        May be called in any thread, while the trial runs.
+    def context(
+        self,
+        side: Side,
+        greeting: str | None = None,
+        *,
+        needs_reference: bool = False,
+        of: Task | None = None,
+        history: Sequence[Message] | None = None,
+        seed: int | None = None,
+    ) -> ParticipantContext:
+        """Return what a participant may know.
 
         Args:
-            why: What has ended it.
+            side: The side that it plays.
+            greeting: The agent's own greeting, if it has one.
+            needs_reference: It declares that it needs the whole task.
+            of: The task that it is to see; by default that of the first session.
+            history: The conversation so far; by default that which the task begins with.
+            seed: The seed of another attempt; by default that of the trial.
         """
-        attempt = self._attempt
-        if attempt is None:
-            return None
-        begun, clock = attempt.simulation, self._clock
-        simulation = begun.model_copy()
-        if begun.reward_info is None:
-            simulation.error = f"interrupted by {why}"
-            simulation.note_error_kind(INTERRUPTED)
-        if not begun.end_time:  # else the conversation was being graded, and still can be
-            messages = list(attempt.conversation.messages) if attempt.conversation else []
-            assign(simulation, messages=messages, termination_reason="infrastructure_error")
-            assign(simulation, end_time=clock.now(), duration=clock.elapsed)
-        simulation.note_usage(self.models.ledger.usage)
-        simulation.conditions = self._conditions()
-        return simulation
+        task, environment, settings = of or self.task.of_session(0), self.environment, self.settings
+        past = (task.message_history or ()) if history is None else history
+        opening: list[Message] = [] if environment.solo else [AssistantMessage(content=greeting or GREETING)]
+        return ParticipantContext(
+            side=side,
+            tools=self._tools(side, task),
+            instructions=environment.policy if side == "agent" else str(task.user_scenario),
+            task=task if needs_reference else view_of(task, side),
+            seed=self.seed if seed is None else seed,
+            history=clone(list(past)) or opening,
+            continues=bool(past),
+            solo=environment.solo,
+            trial=self.number,
+            models=self.models,
+            prompting=settings.prompting.get(side, Prompting()),
+            protocol=settings.protocol,
+            persona=self.persona if side == "user" else {},
+            behaviour=self.behaviour if side == "user" else None,
+            domain_agents=self.domain.spec.agents,
+            spoken=self.domain.spec.spoken,
+            make_tools=self.make_tools,
+            agent_trial=self.agent_trial,
+            patches=patches_of(self.domain.spec) if side == "agent" else None,
+            keep_outcomes=environment.keep_outcomes,
+            program_env=settings.program_env,
+        )
 
-
-def _note_conversations(attempt: Attempt, unusable: list[DiscardedAttempt]) -> None:
-    """Record the conversations before that the protocol has discarded, and facts that the verdict lacks."""
-    attempt.note_lost_facts()
-    simulation = attempt.simulation
-    if unusable:
-        if attempt.unusable:
-            simulation.error = f"{simulation.error} (in the last of {len(unusable) + 1} conversations)"
-        simulation.info = replace(simulation.info, discarded_attempts=unusable)
-
-
-def _mask(simulation: Simulation, arguments: Mapping[str, Any]) -> None:
-    """Mask the keys in what is said of a trial, before anything is shown or stored; its messages are the agent's."""
-    simulation.error = simulation.error and mask_secrets(simulation.error, arguments)
-    simulation.replay_differences = masked(simulation.replay_differences, arguments)
-    if simulation.info.discarded_attempts or simulation.info.outside_changes is not None:
-        simulation.info = Notes.read(masked(simulation.info.as_info(), arguments))
-
-
-def _end_recording(models: TrialModels, tape: Tape, simulation: Simulation, clock: Clock) -> None:
-    """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
-    if simulation.outcome == "error":
-        tape.abandon()
-        return
-    try:
-        models.end_recording(simulation.termination_reason, simulation.error, clock.readings)
-    except (ReplayError, OSError) as error:
-        simulation.termination_reason = reason_of(error)
-        simulation.error = f"{type(error).__name__}: {error}"
-        simulation.note_error_kind(type(error).__name__)
+    def _tools(self, side: Side, task: Task) -> list[Tool]:
+        if side == "user":
+            tools = self.environment.shared_tools("user")
+            return tools if task.user_tools is None else [tool for tool in tools if tool.name in task.user_tools]
+        tools = self.environment.shared_tools("assistant")
+        return [*tools, done_tool(self.settings.protocol.texts)] if self.environment.solo else tools

@@ -21,7 +21,7 @@ from pytest_tau import load_domain, simulate
 from pytest_tau.chat import TrialModels
 from pytest_tau.models import ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import SimulationSettings, Trial, TrialSetup
+from pytest_tau.runner import SimulationSettings, Trial, TrialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,9 +130,8 @@ def play(task: Any, tools: Any, client: httpx.Client, path: str) -> Any:
             said = {"role": message.role, "content": message.content}
             assert client.post(f"{path}/messages", json=said).status_code == 204
 
-    setup = TrialSetup(task, DOMAIN, environment, SimulationSettings(), TrialModels({}), seed=1, on_message=note)
-    trial = Trial(setup)
-    return asyncio.run(trial.run(load_source("rules", "agent"), load_source("scripted", "user")))
+    trial = Trial(task, DOMAIN, environment, SimulationSettings(), TrialModels({}), seed=1, on_message=note)
+    return asyncio.run(TrialRunner(trial, load_source("rules", "agent"), load_source("scripted", "user")).run())
 
 
 @pytest.mark.parametrize("way", ["HTTP", "MCP"])

@@ -28,7 +28,7 @@ from pytest_tau.plugin.context.build import ensure_context
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.plugin.rerun_command import rerun_command
 from pytest_tau.protocol import read_checkout, write_texts
-from pytest_tau.runner import TrialSetup
+from pytest_tau.runner import Trial
 from pytest_tau.runner.conditions import conditions_of
 from pytest_tau.runs.manifest import recorded_settings
 from pytest_tau.runs.manifest_diff import diff_settings
@@ -90,9 +90,9 @@ def configure(pytester, monkeypatch):
             task = domain.tasks()[0].model_copy(update={"evaluation_criteria": JUDGED})
             models = TrialModels({role: LLM(choice.name, None, choice.args) for role, choice in run.choices.items()})
             models.ledger.asked |= {*run.choices}
-            setup = TrialSetup(task, domain, domain.environment(task), run.simulation, models)
+            trial = Trial(task, domain, domain.environment(task), run.simulation, models)
             sides = [context.source(side, run) for side in ("agent", "user")]
-            record = trial_record(task.id, conditions=conditions_of(setup, *sides, {}))
+            record = trial_record(task.id, conditions=conditions_of(trial, *sides))
             settings = recorded_settings(run)
             return Ran(config, run, settings, conditions_of_run([record], {"settings": settings}))
         return None

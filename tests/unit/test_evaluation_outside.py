@@ -26,7 +26,7 @@ from pytest_tau.evaluation.outside import (
 )
 from pytest_tau.models import Difference, Simulation, ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import SimulationSettings, Trial, TrialSetup
+from pytest_tau.runner import SimulationSettings, Trial, TrialRunner
 
 from . import tiny
 from .tiny import STOP, action, agent, call, run, task
@@ -54,8 +54,9 @@ def talk(domain: Domain, replies: list[Any], wanted: Task = WANTED, before: Any 
         return reply(environment) if callable(reply) else reply
 
     said = itertools.chain(["Go."], itertools.repeat(STOP if not settings.solo else "-"))
-    trial = Trial(TrialSetup(wanted, domain, environment, settings, TrialModels({})))
-    return run(trial.run(load_source(answer, "agent"), load_source(lambda messages, tools: next(said), "user")))
+    trial = Trial(wanted, domain, environment, settings, TrialModels({}))
+    user = load_source(lambda messages, tools: next(said), "user")
+    return run(TrialRunner(trial, load_source(answer, "agent"), user).run())
 
 
 def outside(simulation: Simulation) -> Any:

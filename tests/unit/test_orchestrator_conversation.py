@@ -12,7 +12,7 @@ from pytest_tau import Limits, SimulationSettings
 from pytest_tau.errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
 from pytest_tau.models import GREETING, MultiToolMessage, Notes, ToolCall, ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import prepare_trial
+from pytest_tau.runner import TrialRunner, prepare_trial
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
 
 from .tiny import agent, call, run, task, user
@@ -610,7 +610,7 @@ def test_messages_are_reported_as_they_arrive(domain: Domain) -> None:
     heard: list[str] = []
     trial = prepare_trial(PLAIN, domain, SimulationSettings(), on_message=lambda message: heard.append(message.role))
     sources = load_source(Script([COUNT, "a"]), "agent"), load_source(Script(["Hi", user("###STOP###")]), "user")
-    simulation = run(trial.run(*sources))
+    simulation = run(TrialRunner(trial, *sources).run())
     assert heard == [message.role for message in simulation.messages]
     assert len(heard) == 6
 

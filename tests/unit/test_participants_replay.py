@@ -10,7 +10,7 @@ import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ToolMessage
 from pytest_tau.participants import load_recordings, load_source
-from pytest_tau.runner import SimulationSettings, prepare_trial
+from pytest_tau.runner import SimulationSettings, TrialRunner, prepare_trial
 from pytest_tau.testing import ScriptedParticipant
 
 from .tiny import STOP, action, agent, call, run, task, user
@@ -234,7 +234,7 @@ def test_a_recording_serves_many_simulations(domain: Domain, file: Path) -> None
     agents, users = (load_source(f"replay:{file}", side) for side in ("agent", "user"))  # type: ignore[arg-type]
 
     async def again() -> Simulation:
-        return await prepare_trial(WANTED, domain, SimulationSettings()).run(agents, users)
+        return await TrialRunner(prepare_trial(WANTED, domain, SimulationSettings()), agents, users).run()
 
     first, second = run(again()), run(again())
     assert essence(first.messages) == essence(second.messages) == essence(talk())

@@ -21,7 +21,7 @@ from pytest_tau.runner import (
     DEFAULT_TIMEOUT,
     RunConfig,
     Trial,
-    TrialSetup,
+    TrialRunner,
     prepare_trial,
 )
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
@@ -175,8 +175,8 @@ def test_alone(domain: Domain) -> None:
 
 
 def context_for(domain: Domain, side: str, wanted: Any, env: Any, *, trial: int = 0, seed: int | None = None) -> Any:
-    setup = TrialSetup(wanted, domain, env, SimulationSettings(), TrialModels({}), trial, seed)
-    return Trial(setup).context(side)  # type: ignore[arg-type]
+    made = Trial(wanted, domain, env, SimulationSettings(), TrialModels({}), trial, seed)
+    return made.context(side)  # type: ignore[arg-type]
 
 
 def test_the_agent_s_context(domain: Domain) -> None:
@@ -435,7 +435,7 @@ def test_a_fault_of_the_harness_keeps_the_messages(domain: Domain) -> None:
 
     trial = prepare_trial(WANTED, domain, SimulationSettings(), on_message=fail)
     made = [Script([RENAME, "Done"]), Script(USER)]
-    simulation = run(trial.run(ParticipantSource("agent", made[0]), ParticipantSource("user", made[1])))
+    simulation = run(TrialRunner(trial, ParticipantSource("agent", made[0]), ParticipantSource("user", made[1])).run())
     assert simulation.termination_reason == "unexpected_error"
     assert simulation.outcome == "error"
     assert "Hook: harness" in (simulation.error or "")

@@ -77,7 +77,7 @@ def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task)
     from .setup import make_environment
 
     trial, spec = _started_trial(request), _graded(request, _tau_spec, tau_task)
-    environment = trial.setup.environment if trial else make_environment(request.node, spec)
+    environment = trial.trial.environment if trial else make_environment(request.node, spec)
     yield environment
     environment.close()
 
@@ -90,7 +90,7 @@ def _tau_models(
     from .models import affordable_models, end_models
 
     trial, spec = _started_trial(request), _graded(request, _tau_spec, tau_task)
-    models = trial.setup.models if trial else affordable_models(request.node, spec, tau_trial, tau_env)
+    models = trial.trial.models if trial else affordable_models(request.node, spec, tau_trial, tau_env)
     yield models
     end_models(request.node, spec, models)
 
@@ -149,12 +149,12 @@ def tau_simulation(
 ) -> Simulation:
     """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
-    from .setup import trial_setup
+    from .setup import make_trial
     from .trials import TrialFuture, run_trial
 
     item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    setup = trial_setup(item, spec, int(tau_trial), tau_env, _tau_models)
-    return run_trial(request, TrialFuture(item, spec, setup, tau_agent, tau_user, tau_trial))
+    trial = make_trial(item, spec, int(tau_trial), tau_env, _tau_models)
+    return run_trial(request, TrialFuture(item, spec, trial, tau_agent, tau_user, tau_trial))
 
 
 @pytest.fixture
@@ -170,12 +170,12 @@ def tau_run(
 ) -> AsyncTrial:
     """Return a callable that an ``async`` test awaits to run the trial on its event loop, with an agent of its own."""
     from .async_trial import AsyncTrial
-    from .setup import trial_setup
+    from .setup import make_trial
     from .trials import TrialFuture
 
     item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    setup = trial_setup(item, spec, int(tau_trial), tau_env, _tau_models)
-    return AsyncTrial(request, TrialFuture(item, spec, setup, tau_agent, tau_user, tau_trial))
+    trial = make_trial(item, spec, int(tau_trial), tau_env, _tau_models)
+    return AsyncTrial(request, TrialFuture(item, spec, trial, tau_agent, tau_user, tau_trial))
 
 
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:

@@ -9,25 +9,24 @@ from ...models import STOPS, AssistantMessage, ForeignAgent
 from ...participants.clients import imported_clients
 
 if TYPE_CHECKING:
+    from ...chat import TrialModels
     from ...models import Simulation
     from ...participants import ParticipantSource
-    from ...runner import TrialSetup
 
 
-def note_foreign(simulation: Simulation, agent: ParticipantSource, setup: TrialSetup, *, is_costed: bool) -> None:
+def note_foreign(simulation: Simulation, agent: ParticipantSource, models: TrialModels, *, is_costed: bool) -> None:
     """Record whether an agent that is not built in called a tool, and a model if calls are counted or recorded.
 
     Args:
         simulation: The simulation.
         agent: The source of its agent.
-        setup: What it was run with.
+        models: The models that were called.
         is_costed: The run has a budget, or a gate on costs.
     """
     if not agent.is_foreign:
         return
     if simulation.termination_reason in STOPS and not _has_called(simulation):
         simulation.info = replace(simulation.info, silent_agent=agent.name)
-    models = setup.models
     if (models.tape is not None or is_costed or simulation.model_usage) and _has_replied(simulation):
         seen = "agent" in models.ledger.asked
         clients = [] if seen else imported_clients(agent.target)

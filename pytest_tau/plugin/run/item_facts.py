@@ -17,39 +17,37 @@ if TYPE_CHECKING:
 
     from ...chat import TrialModels
     from ...models import Simulation
-    from ...runner import TrialSetup
+    from ...runner import Trial
     from ..items import TaskSpec
 
 #: The participant that has broken off a conversation, by how it ended.
 BY_PARTICIPANT = {"agent_error": "agent", "user_error": "user"}
 
 
-def set_facts(
-    item: pytest.Item, spec: TaskSpec, setup: TrialSetup, simulation: Simulation, *, is_restored: bool
-) -> None:
+def set_facts(item: pytest.Item, spec: TaskSpec, trial: Trial, simulation: Simulation, *, is_restored: bool) -> None:
     """Set the facts of a trial on its item, replacing those from before a rerun.
 
     Args:
         item: The item.
         spec: Task, domain and settings.
-        setup: What the trial was run with.
+        trial: The trial.
         simulation: Its simulation.
         is_restored: The simulation is that of the previous run.
     """
-    state, models = item_state(item), setup.models
+    state, models = item_state(item), trial.models
     report = state.report
     report.usage, state.record = None, record_of(item, simulation)
     if simulation.model_usage:
         report.usage = usage_facts(spec, models, simulation.model_usage if is_restored else None)
     if isinstance(models.tape, Recorder):
-        state.cassette = cassette_path(item, spec, setup.trial)
+        state.cassette = cassette_path(item, spec, trial.number)
     columns = columns_of(active.capability for active in spec.config.simulation.capabilities)
     values = {f"tau_{named.column.name}": named.value(simulation.facts) for named in columns if named.column.label}
     set_properties(
         item,
         tau_domain=spec.domain.name,
         tau_task=simulation.task_id,
-        tau_trial=setup.trial,
+        tau_trial=trial.number,
         tau_reward=simulation.reward,
         tau_outcome=simulation.outcome,
         tau_usage=json.dumps(report.usage) if report.usage else None,

@@ -13,7 +13,7 @@ from ...world import WORLDS
 from ..items import item_state, spec_of, trial_of
 from .fixture_effects import changes_world, fixtures_before_trial
 from .readiness import blocking_fixtures, is_ready, waits_for_setup
-from .setup import make_environment, make_participant, trial_setup
+from .setup import make_environment, make_participant, make_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -111,7 +111,7 @@ class TrialPrefetcher:
         What its model calls have used and cost counts.
         """
         self._repeated.add(item)
-        self._start(item, lost.setup.models.ledger.usage)
+        self._start(item, lost.trial.models.ledger.usage)
         return item in self._running
 
     def release(self, item: pytest.Item) -> None:
@@ -154,7 +154,7 @@ class TrialPrefetcher:
             environment = make_environment(item, spec)
             models = trial_models(item, spec, trial_of(item), environment, used)
             agent, user = make_participant("agent", item, spec), make_participant("user", item, spec)
-            trial = TrialFuture(item, spec, trial_setup(item, spec, trial_of(item), environment, models), agent, user)
+            trial = TrialFuture(item, spec, make_trial(item, spec, trial_of(item), environment, models), agent, user)
             trial.start(repeatable=item not in self._repeated)
         except pytest.exit.Exception:
             raise

@@ -9,7 +9,7 @@ from ...runner.conditions import model_arguments, prompt_name
 from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..makers import SIDES, maker_of
-from .setup import make_participant, sources_of, trial_setup
+from .setup import make_participant, make_trial, sources_of
 from .trials import TrialFuture
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def restore(item: pytest.Item) -> None:
         make_participant(side, item, spec) if _is_by_hook(side, item) else context.source(side, spec.config)
         for side in SIDES
     ]
-    trial = TrialFuture(item, spec, trial_setup(item, spec, simulation.trial, environment, models), *sides)
+    trial = TrialFuture(item, spec, make_trial(item, spec, simulation.trial, environment, models), *sides)
     state.prefetched, state.restored = trial.restore(simulation), True
 
 

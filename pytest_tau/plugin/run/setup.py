@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...environment import Environment
     from ...models import Task
     from ...participants import ParticipantSource, Side
-    from ...runner import TrialSetup
+    from ...runner import Trial
     from ..context.run_context import RunContext
     from ..hook_calls import HookCall
     from ..items import TaskSpec
@@ -87,10 +87,8 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
-def trial_setup(
-    item: pytest.Item, spec: TaskSpec, number: int, environment: Environment, models: TrialModels
-) -> TrialSetup:
-    """Return what a trial of an item is run with.
+def make_trial(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment, models: TrialModels) -> Trial:
+    """Return a trial of an item.
 
     Args:
         item: The test item.
@@ -99,9 +97,9 @@ def trial_setup(
         environment: The databases and tools.
         models: The models that are called.
     """
-    from ...runner import TrialSetup
+    from ...runner import Trial
 
-    return TrialSetup(
+    return Trial(
         spec.task,
         spec.domain,
         environment,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ConfigurationError
 from ..context.run_state import require_context
 from ..items import is_task_item, item_state
-from .setup import trial_setup
+from .setup import make_trial
 
 if TYPE_CHECKING:
     import pytest
@@ -67,7 +67,6 @@ class TauTrial(int):
 
     def _open(self) -> AgentTrial:
         from ...participants.own_loop import AgentTrial
-        from ...runner import Trial
 
         request = self._request
         item, context = request.node, require_context(request.config)
@@ -82,5 +81,5 @@ class TauTrial(int):
         state = item_state(item)
         assert state.graded is not None, "the models depend on the task"
         spec, environment = state.graded[1], request.getfixturevalue("tau_env")
-        setup = replace(trial_setup(item, spec, int(self), environment, models), other_loop=context.loop.ensure)
-        return AgentTrial(Trial(setup).context("agent"))
+        known = make_trial(item, spec, int(self), environment, models).context("agent")
+        return AgentTrial(replace(known, other_loop=context.loop.ensure))

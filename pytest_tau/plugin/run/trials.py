@@ -15,7 +15,7 @@ import pytest
 from ...clock import steady_time
 from ...errors import BudgetError, ConfigurationError
 from ...participants.containment import participant_traceback
-from ...runner import Trial, refuse_failing_reference
+from ...runner import TrialRunner, refuse_failing_reference
 from ...runs.manifest_diff import diff_values
 from ...stalls import TRIAL_TIME, TrialTime
 from ...text import error_line, printable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ...models import Message, Simulation
     from ...participants import ParticipantSource
-    from ...runner import TrialSetup
+    from ...runner import Trial
     from ...stalls import Stall
     from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
@@ -53,7 +53,7 @@ class TrialFuture:
     Attributes:
         item: The test item.
         spec: Task, domain and settings.
-        setup: What it is run with.
+        trial: The trial.
         agent: The agent: one of the forms of agents, or a source of them.
         user: The simulated user, likewise.
         tau_trial: The value of the fixture of this name; None without it.
@@ -63,7 +63,7 @@ class TrialFuture:
 
     item: pytest.Item
     spec: TaskSpec
-    setup: TrialSetup
+    trial: Trial
     agent: Any
     user: Any
     tau_trial: Any = None
@@ -81,7 +81,7 @@ class TrialFuture:
         self._log: TrialLog | None = None
         self._fault: BaseException | None = None
         self._after: list[Callable[[Simulation], Awaitable[None]]] = []
-        self._trial: Trial | None = None
+        self._runner: TrialRunner | None = None
         # A signal may come while the main thread stores the simulation.
         self._storing = threading.RLock()
         self._is_stored = False
@@ -115,32 +115,32 @@ class TrialFuture:
         self._context.logs.attach()
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self.item.nodeid)
-            self.setup.models.observe(self._log.add_call)
+            self.trial.models.observe(self._log.add_call)
         # A trial without a model ends sooner than a message reaches the other thread.
         listens = self._log is not None or self._has_listeners()
-        self.setup = setup = replace(
-            self.setup,
+        self.trial = trial = replace(
+            self.trial,
             on_message=self._add_message if listens else None,
             # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
             agent_trial=getattr(self.tau_trial, "opened", None),
         )
-        self._trial = trial = Trial(setup)
         self._context.running.add(self)
         self._after = self.item.config.hook.pytest_tau_after_trial(
-            item=self.item, spec=self.spec, number=setup.trial, models=setup.models
+            item=self.item, spec=self.spec, number=trial.number, models=trial.models
         )
         agent, user = sources_of(self._context, self.spec, self.agent, self.user)
+        self._runner = runner = TrialRunner(trial, agent, user)
         limit = self.spec.config.simulation.foreign_seconds
-        timed = TrialTime(self.item.nodeid, limit, lambda stall: self._conclude(trial, stall, agent, user))
-        work = self._run(trial, agent, user, timed)
+        timed = TrialTime(self.item.nodeid, limit, lambda stall: self._conclude(runner, agent, stall))
+        work = self._run(runner, agent, timed)
         return (self._loop or self._context.loop).submit(work, timed)
 
-    def _conclude(self, trial: Trial, stall: Stall, agent: ParticipantSource, user: ParticipantSource) -> None:
+    def _conclude(self, runner: TrialRunner, agent: ParticipantSource, stall: Stall) -> None:
         """End the trial on another event loop, since its own is blocked and was given up."""
 
         async def conclude() -> Simulation:
-            simulation = await trial.conclude(stall)
-            return self._completed(trial, simulation, agent)
+            simulation = await runner.conclude(stall)
+            return self._completed(runner, simulation, agent)
 
         def settle(concluded: Future[Simulation]) -> None:
             with contextlib.suppress(InvalidStateError):  # the trial was cancelled
@@ -154,7 +154,7 @@ class TrialFuture:
             return
         if self._repeatable and stall.trial != self.item.nodeid:
             self.lost = True
-            trial.abandon()
+            runner.abandon()
             lost: Future[Simulation] = Future()
             lost.add_done_callback(settle)
             lost.set_exception(problem := RuntimeError("the trial was lost: its event loop was blocked"))
@@ -224,8 +224,8 @@ class TrialFuture:
         Args:
             why: What ends it.
         """
-        if not self.done and self._trial is not None:
-            simulation = self._graded or self._trial.interrupted(printable(why))
+        if not self.done and self._runner is not None:
+            simulation = self._graded or self._runner.interrupted(printable(why))
             if simulation is not None and self._store(simulation):
                 self._interrupted = simulation
 
@@ -276,7 +276,7 @@ class TrialFuture:
         item = self.item
         hooks = item.ihook  # each access looks the hooks up again, which takes time
         started = hooks.pytest_tau_simulation_started
-        started(item=item, task=task_for(started, self.spec.task), trial=self.setup.trial)
+        started(item=item, task=task_for(started, self.spec.task), trial=self.trial.number)
         failure: Exception | None = None
         while (message := self._next_message()) is not None:
             try:
@@ -305,7 +305,7 @@ class TrialFuture:
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
-        item_state(self.item).report.usage = usage_facts(self.spec, self.setup.models)
+        item_state(self.item).report.usage = usage_facts(self.spec, self.trial.models)
         skip_without_money(self.item, f"{error}, which has stopped this trial", is_priced=error.is_priced)
 
     def _result(self) -> Simulation:
@@ -316,35 +316,33 @@ class TrialFuture:
         # An agent that runs in this thread may have caught the exception of a time limit.
         return self._interrupted or self._future.result()
 
-    async def _run(
-        self, trial: Trial, agent: ParticipantSource, user: ParticipantSource, timed: TrialTime
-    ) -> Simulation:
+    async def _run(self, runner: TrialRunner, agent: ParticipantSource, timed: TrialTime) -> Simulation:
         start = steady_time()
         TRIAL_TIME.set(timed)
         try:
             with self._context.logs.collecting(self._logged):
-                await refuse_failing_reference(trial, self.item.path)
-                self._graded = simulation = await trial.run(agent, user)
+                await refuse_failing_reference(self.trial, self.item.path)
+                self._graded = simulation = await runner.run()
                 await self._add_facts(simulation)
             if self._is_ended():
                 raise asyncio.CancelledError  # noqa: TRY301 - its loop was given up, and it is stored already
-            return self._completed(trial, simulation, agent)
+            return self._completed(runner, simulation, agent)
         except BaseException as error:
             self._end_log(None, error)
             raise
         finally:
             self.elapsed = steady_time() - start
 
-    def _completed(self, trial: Trial, simulation: Simulation, agent: ParticipantSource) -> Simulation:
+    def _completed(self, runner: TrialRunner, simulation: Simulation, agent: ParticipantSource) -> Simulation:
         """Return the simulation of a trial that has ended, stored."""
         has_budget = self.spec.config.models.has_budget
-        note_foreign(simulation, agent, self.setup, is_costed=has_budget or self._context.gates_cost)
-        trial.note_late_calls(simulation)
-        self._context.late_calls.append(trial.late_calls)
+        note_foreign(simulation, agent, self.trial.models, is_costed=has_budget or self._context.gates_cost)
+        runner.note_late_calls(simulation)
+        self._context.late_calls.append(runner.late_calls)
         if inputs := inputs_of(self.item):
             simulation.info = replace(simulation.info, inputs=inputs)
         # Other faults, as of a provider, have no frames of a participant's code that would explain them.
-        self._fault = trial.fault if simulation.termination_reason in BY_PARTICIPANT else None
+        self._fault = runner.fault if simulation.termination_reason in BY_PARTICIPANT else None
         self._end_log(simulation)
         self._store(simulation)
         return simulation
@@ -361,7 +359,7 @@ class TrialFuture:
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
         if self._log is not None:
-            text = None if self._fault is None else participant_traceback(self._fault, self.setup.models.arguments)
+            text = None if self._fault is None else participant_traceback(self._fault, self.trial.models.arguments)
             self._log.end(simulation, error, text)
 
     def _store(self, simulation: Simulation) -> bool:
@@ -375,8 +373,8 @@ class TrialFuture:
         return True
 
     def _set_facts(self, simulation: Simulation) -> None:
-        set_facts(self.item, self.spec, self.setup, simulation, is_restored=self._restored is not None)
-        set_fault(self.item, self.setup.models, simulation, self._fault)
+        set_facts(self.item, self.spec, self.trial, simulation, is_restored=self._restored is not None)
+        set_fault(self.item, self.trial.models, simulation, self._fault)
         item_state(self.item).report.results_problem = self._problem
 
 
