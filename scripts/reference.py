@@ -68,6 +68,7 @@ MODULES = {
     "pytest_tau.lint": "checks of task sets",
     "pytest_tau.language": "what the text of a message says",
     "pytest_tau.text": "lines of reports, with texts of others in them",
+    "pytest_tau.reports.page": "pages of one file in the style of the HTML report",
     "pytest_tau.terminal": "lines at a terminal",
     "pytest_tau.clock": "time that goes on while a test has frozen it",
     "pytest_tau.masking": "secrets in texts that are shown or stored",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..analysis.scores import first_and_last
 from ..terminal import wrap
 from ..text import money, one_line, visible
-from .html.page import content_policy
 from .markdown import escaped
+from .page import content_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

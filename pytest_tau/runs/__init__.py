@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .manifest_diff import diff_settings
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
+    from .rerun import rerun_options
     from .results.streaming_json import JsonText
     from .store import Store, TimedStore
     from .strength import StrengthFacts, all_strength, store_strength, stored_strength
@@ -31,6 +32,7 @@ _HOMES = {
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
     **dict.fromkeys(("TrialRecord",), "record"),
+    **dict.fromkeys(("rerun_options",), "rerun"),
     **dict.fromkeys(("Store", "TimedStore"), "store"),
     **dict.fromkeys(("StrengthFacts", "all_strength", "store_strength", "stored_strength"), "strength"),
 }
@@ -56,6 +58,7 @@ __all__ = [
     "ignore_in_git",
     "model_text",
     "open_run",
+    "rerun_options",
     "store_of",
     "store_strength",
     "stored_strength",

@@ -56,8 +56,6 @@ def described(chapter: str) -> dict[str, str]:
 
 #: How many imports of modules that are not public each capability has; a number only gets smaller.
 PRIVATE_IMPORTS = {
-    "coverage": 2,
-    "fork": 1,
     "voice": 2,
 }
 

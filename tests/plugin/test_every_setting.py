@@ -6,7 +6,6 @@ of its own kind can be used: then its row has an ``example``.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 from pathlib import Path
@@ -18,7 +17,6 @@ from inner_runs import quick_options
 from trial_records import trial_record
 
 from pytest_tau.analysis.comparability import conditions_of_run, differing_conditions
-from pytest_tau.capabilities.fork.command import _NAMED_ONLY, _settings
 from pytest_tau.capability import bundled_options
 from pytest_tau.capability.calls import recorded
 from pytest_tau.chat import LLM, TrialModels
@@ -28,11 +26,13 @@ from pytest_tau.plugin.context.build import ensure_context
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.plugin.rerun_command import rerun_command
 from pytest_tau.protocol import read_checkout, write_texts
+from pytest_tau.run_settings import PromptingSettings
 from pytest_tau.runner import Trial
 from pytest_tau.runner.conditions import conditions_of
+from pytest_tau.runs import rerun_options
 from pytest_tau.runs.manifest import recorded_settings
 from pytest_tau.runs.manifest_diff import diff_settings
-from pytest_tau.settings import flag
+from pytest_tau.settings import flag, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ def test_a_setting(configure, plain_runs, name):
     assert any(refusal.startswith(f"{option.setting}: ") for refusal in refusals), refusals
     item = SimpleNamespace(nodeid="mock::t[trial-0]", config=after.config, parent=SimpleNamespace(selected=[]))
     assert f"--tau-{option.name}" in rerun_command(item)
-    if option.setting not in _NAMED_ONLY:
+    if not option.path or option.key not in {prompting.key for prompting in options_of(PromptingSettings)}:
         stored = {"settings": after.settings, "capabilities": recorded(after.run.simulation.capabilities)}
-        continued = [*_settings(stored, argparse.Namespace(pytest=[]))]
+        continued = rerun_options(stored)
         assert any(part.partition("=")[0] == f"--tau-{option.name}" for part in continued), continued

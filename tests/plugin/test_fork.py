@@ -360,7 +360,7 @@ class TestCommand:
         settings |= {"user_persona": {"verbosity": {"minimal": 1.0}}, "program_env": ["A", "B"], "unsure": "ask"}
         stored = {"settings": settings, "capabilities": {"validity": {"settings": {"unsure": "ask"}}}}
         args = argparse.Namespace(user="rules", pytest=["--tau-agent=mine.py:Agent"])
-        assert [*_settings(stored, args)] == [
+        assert _settings(stored, args) == [
             "--tau-solo", "--tau-agent-num-examples=3", "--tau-user-attempts=2",
             '--tau-user-persona={"verbosity": {"minimal": 1.0}}', "--tau-program-env=A", "--tau-program-env=B",
             "--tau-unsure=ask", "--tau-user=rules",
@@ -373,7 +373,10 @@ class TestCommand:
         file.write_text(json.dumps(found), encoding="utf-8")
         monkeypatch.chdir(stored.path)
         assert main(["fork", "lost", TASK, "--turn", "16"]) == 2
-        expected = "lost used --tau-agent-examples examples.jsonl 0123456789abcdef: give the file again, after --"
+        expected = (
+            "lost: --tau-agent-examples was examples.jsonl 0123456789abcdef, of which only the name is recorded: give "
+        )
+        expected += "the file again, after --"
         assert expected in capsys.readouterr().err
 
     @pytest.mark.exhaustive

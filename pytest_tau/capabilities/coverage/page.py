@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...files import atomic_write
-from ...reports.html.page import content_policy
-from ...text import visible
+from ...reports.page import html_text, static_page
 from .measure import KINDS, UNTOUCHED, Coverage, Row
 
 if TYPE_CHECKING:
@@ -38,39 +36,24 @@ def write_page(file: Path, coverages: Sequence[Coverage]) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    page_style = files(__package__) / "page.css"
-    style = (files("pytest_tau.reports.html") / "page/page.css").read_text("utf-8") + page_style.read_text("utf-8")
-    title = _text(f"coverage of {', '.join(coverage.domain for coverage in coverages)}")
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
-        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
-        '</head>\n<body class="coverage">',
-        '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> coverage</p></header>\n<main>',
-        *(part for coverage in coverages for part in _domain(coverage)),
-        "</main>\n</body>\n</html>\n",
-    ]
+    title = f"coverage of {', '.join(coverage.domain for coverage in coverages)}"
+    parts = (part for coverage in coverages for part in _domain(coverage))
+    style = (files(__package__) / "page.css").read_text("utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(file, "\n".join(parts))
-
-
-def _text(value: Any) -> str:
-    return html.escape(visible(str(value)))
+    atomic_write(file, static_page("coverage", title, parts, style=style))
 
 
 def _domain(coverage: Coverage) -> Iterator[str]:
-    yield f'<h1>{_text(coverage.domain)}</h1>\n<p class="note">{_text(coverage.of)}</p>'
+    yield f'<h1>{html_text(coverage.domain)}</h1>\n<p class="note">{html_text(coverage.of)}</p>'
     rows = "".join(map(_row, coverage.rows))
     yield f'<table class="shares"><tbody>{rows}</tbody></table>'
     if coverage.files:
-        shares = ", ".join(f"<code>{_text(name)}</code> {share:.0f} %" for name, share in coverage.files.items())
+        shares = ", ".join(f"<code>{html_text(name)}</code> {share:.0f} %" for name, share in coverage.files.items())
         yield f'<p class="note">Statements and branches of the tools\' files: {shares}</p>'
-    yield from (f'<p class="card">{_text(note)}</p>' for note in coverage.notes)
+    yield from (f'<p class="card">{html_text(note)}</p>' for note in coverage.notes)
     if coverage.sentences:
         yield "<h2>Policy</h2>"
-        meanings = ((name, _text(texts[coverage.of_runs])) for name, texts in _COLOURS.items())
+        meanings = ((name, html_text(texts[coverage.of_runs])) for name, texts in _COLOURS.items())
         yield '<p class="key">'
         yield from (f'<mark class="{name}">{text}</mark>' for name, text in meanings)
         yield "</p>"
@@ -80,9 +63,9 @@ def _domain(coverage: Coverage) -> Iterator[str]:
 
 
 def _row(row: Row) -> str:
-    name = f'<th>{_text(row.kind)}</th><td class="what">{_text(KINDS[row.kind])}</td>'
+    name = f'<th>{html_text(row.kind)}</th><td class="what">{html_text(KINDS[row.kind])}</td>'
     if row.percent is None:
-        return f'<tr>{name}<td class="note" colspan="3">{_text(row.unknown)}</td></tr>'
+        return f'<tr>{name}<td class="note" colspan="3">{html_text(row.unknown)}</td></tr>'
     bar = f'<meter min="0" max="100" value="{row.percent:.1f}"></meter>'
     return (
         f'<tr>{name}<td class="number">{row.touched} of {row.total}</td>'
@@ -91,8 +74,10 @@ def _row(row: Row) -> str:
 
 
 def _missing(row: Row) -> str:
-    items = "".join(f"<li>{_text(line)}</li>" for line in row.missing)
-    summary = f'<b>{_text(row.kind)}</b> <span class="note">{_text(UNTOUCHED.get(row.kind, KINDS[row.kind]))}</span>'
+    items = "".join(f"<li>{html_text(line)}</li>" for line in row.missing)
+    summary = (
+        f'<b>{html_text(row.kind)}</b> <span class="note">{html_text(UNTOUCHED.get(row.kind, KINDS[row.kind]))}</span>'
+    )
     return f'<details class="card" open><summary>{summary}</summary>\n<ul>{items}</ul>\n</details>'
 
 
@@ -100,11 +85,13 @@ def _coloured(coverage: Coverage) -> str:
     """Return the text of the policy, each sentence in its colour, with what is tied to it as its title."""
     parts, place = [], 0
     for sentence in coverage.sentences:
-        parts.append(_text(coverage.policy[place : sentence.start]))
+        parts.append(html_text(coverage.policy[place : sentence.start]))
         ties = ", ".join(_tie(tie, coverage) for tie in sentence.ties) or "nothing is tied to it"
-        parts.append(f'<mark class="{_colour(sentence, coverage)}" title="{_text(ties)}">{_text(sentence.text)}</mark>')
+        parts.append(
+            f'<mark class="{_colour(sentence, coverage)}" title="{html_text(ties)}">{html_text(sentence.text)}</mark>'
+        )
         place = sentence.end
-    return "".join([*parts, _text(coverage.policy[place:])])
+    return "".join([*parts, html_text(coverage.policy[place:])])
 
 
 def _tie(tie: Tie, coverage: Coverage) -> str:

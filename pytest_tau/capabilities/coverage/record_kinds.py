@@ -6,7 +6,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from ...environment import Record, Table, jsonable
-from ...environment.functions.sessions import SessionState
 from ...references import ChosenValue, choices_in, choices_taken
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class RecordTable(NamedTuple):
 
 def tables_of(database: Database) -> list[RecordTable]:
     """Return the tables of a database that have records of several kinds."""
-    if isinstance(database, SessionState):
+    if not type(database).model_fields:  # it is only known as a whole
         found = [RecordTable(name, _observed(part)) for name, part in database.dump().items() if _rows(part)]
     else:
         found = [_declared(database, name, field) for name, field in type(database).model_fields.items()]

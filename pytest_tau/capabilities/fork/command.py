@@ -6,22 +6,17 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ...capability import options_of, recorded_in
 from ...commands import RUN_HELP, add_options
 from ...errors import ConfigurationError, unknown_name
-from ...plain import json
-from ...run_settings import PromptingSettings, settings_that_affect
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ...runs import Run, StoredTrial
 
 #: The trials from each turn.
 _TRIALS = 4
-#: Settings of which a run has recorded a name only.
-_NAMED_ONLY = tuple(row.setting for row in options_of(PromptingSettings) if row.path)
 #: Settings that an option of this command replaces.
 _OWN = ("agent", "user", "agent_llm", "user_llm", "seed")
 
@@ -81,21 +76,19 @@ def run(args: argparse.Namespace) -> int:
         chosen_turns(trial.simulation, read_turns(args.messages), stored.name, trial.task)
     except ValueError as error:
         raise ConfigurationError(f"--turn: {error}") from None
+    try:
+        settings = _settings(stored.info, args)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{stored.name}: {error}, after --") from None
     options = [
         *_selected(trial),
-        *_settings(stored.info, args),
+        *settings,
         f"--tau-fork={stored.path.resolve()}",
         f"--tau-fork-turn={args.messages}",
         *([f"--tau-fork-trial={args.trial}"] if args.trial is not None else []),
         f"--tau-trials={_TRIALS if args.trials is None else args.trials}",
         *([f"--tau-fork-restore={','.join(args.restore)}"] if args.restore else []),
     ]
-    for name in _NAMED_ONLY:
-        if name in stored.info.get("settings", {}) and stored.info["settings"][name] != "built in":
-            option = f"--tau-{name.replace('_', '-')}"
-            if not any(argument.startswith(option) for argument in args.pytest):
-                prompt = stored.info["settings"][name]
-                raise ConfigurationError(f"{stored.name} used {option} {prompt}: give the file again, after --")
     # A failed trial is a result here: its report is in tau show.
     command = [sys.executable, "-m", "pytest", *options, "-q", "--tb=no", "-rN", *args.pytest]
     status = subprocess.run(command, check=False).returncode  # noqa: S603 - a list of arguments, without a shell
@@ -135,23 +128,19 @@ def _selected(trial: StoredTrial) -> list[str]:
     return [f"{trial.domain}::{task}"]
 
 
-def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
-    """Yield the options for the settings of the stored run, or for what replaces them."""
-    used = {*settings_that_affect("verdict", "agent", "content")}.difference(_NAMED_ONLY)
-    used.update(name for capability in recorded_in(stored).values() for name in capability.get("settings") or ())
-    recorded = {name: value for name, value in stored.get("settings", {}).items() if name in used}
-    replacements = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
-    option_names = {argument.partition("=")[0] for argument in args.pytest}
-    for key, value in {**recorded, **replacements}.items():
-        option = f"--tau-{key.replace('_', '-')}"
-        if option in option_names:
-            continue
-        if isinstance(value, bool):
-            yield from [option] * value
-        elif isinstance(value, list):
-            yield from (f"{option}={element}" for element in value)
-        else:
-            yield f"{option}={json.dumps(value) if isinstance(value, dict) else value}"
+def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> list[str]:
+    """Return the options for the settings of the stored run, or for what replaces them.
+
+    Raises:
+        ConfigurationError: A file is to be given again.
+    """
+    from ...runs import rerun_options
+
+    replaced = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
+    options = {f"--tau-{name.replace('_', '-')}": value for name, value in replaced.items()}
+    given = {argument.partition("=")[0] for argument in args.pytest}
+    replacing = [f"{option}={value}" for option, value in options.items() if option not in given]
+    return [*rerun_options(stored, {*options, *given}), *replacing]
 
 
 def _decides(arguments: list[str]) -> bool:

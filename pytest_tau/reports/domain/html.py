@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ...plain import json
-from ...text import plural, visible
-from ..html.page import content_policy
+from ...text import plural
+from ..page import html_text, static_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,35 +24,16 @@ def domain_page(description: Mapping[str, Any]) -> str:
     Args:
         description: Its description, as ``describe_domain`` returns it.
     """
-    style = _style()
-    title = _text(description["name"])
+    title = html_text(description["name"])
     parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
-        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
-        '</head>\n<body class="domain">',
-        '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> domain</p>',
-        "<nav>" + " ".join(f'<a href="#{name.lower()}">{name}</a>' for name in _SECTIONS) + "</nav></header>",
-        f'<main>\n<h1>{title}</h1>\n<p class="note">{_text(_counts(description))}</p>',
+        f'<h1>{title}</h1>\n<p class="note">{html_text(_counts(description))}</p>',
         *_policies(description["policies"]),
         *_tools(description),
         *_tables(description["tables"]),
         *_tasks(description),
-        "</main>\n</body>\n</html>\n",
     ]
-    return "\n".join(parts)
-
-
-def _style() -> str:
-    report, domain_style = files("pytest_tau.reports.html") / "page/page.css", files(__package__) / "domain.css"
-    return report.read_text(encoding="utf-8") + domain_style.read_text(encoding="utf-8")
-
-
-def _text(value: Any) -> str:
-    """Return a text of others for HTML, with what is not seen as escapes."""
-    return html.escape(visible(str(value)))
+    style = (files(__package__) / "domain.css").read_text(encoding="utf-8")
+    return static_page("domain", description["name"], parts, style=style, sections=_SECTIONS)
 
 
 def _counts(description: Mapping[str, Any]) -> str:
@@ -71,7 +51,7 @@ def _folded(summary: str, content: str, *, kind: str = "card", anchor: str = "")
 def _json(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False, default=str)
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
-    return f"<pre>{_text(cut)}</pre>"
+    return f"<pre>{html_text(cut)}</pre>"
 
 
 def _section(number: int) -> str:
@@ -84,13 +64,13 @@ def _policies(policies: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for policy in policies:
         alone = " (for an agent that works alone)" if policy["solo"] else ""
         size = f'<span class="note">{plural(len(policy["text"].split()), "word")}</span>'
-        yield _folded(f"<b>{_text(policy['name'])}</b>{alone} {size}", f"<pre>{_text(policy['text'])}</pre>")
+        yield _folded(f"<b>{html_text(policy['name'])}</b>{alone} {size}", f"<pre>{html_text(policy['text'])}</pre>")
 
 
 def _tools(description: Mapping[str, Any]) -> Iterable[str]:
     yield _section(1)
     if description["tasks"] and description["unused_tools"]:
-        names = ", ".join(f"<code>{_text(name)}</code>" for name in description["unused_tools"])
+        names = ", ".join(f"<code>{html_text(name)}</code>" for name in description["unused_tools"])
         yield f'<p class="card">No reference action of a task uses {names}.</p>'
     for side in ("agent", "user"):
         tools = [tool for tool in description["tools"] if tool["side"] == side]
@@ -100,16 +80,16 @@ def _tools(description: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _tool(tool: Mapping[str, Any]) -> str:
-    kind = _text(tool["kind"])
+    kind = html_text(tool["kind"])
     changes = "" if tool["mutates"] == (tool["kind"] == "write") else ", changes data" * tool["mutates"]
     used = f"{plural(tool['tasks'], 'reference action')}" if tool["tasks"] else "no reference action"
-    first = _text(tool["description"].partition("\n")[0])
-    summary = f'<code>{_text(tool["signature"])}</code> <span class="tag {kind}">{kind}{changes}</span>'
+    first = html_text(tool["description"].partition("\n")[0])
+    summary = f'<code>{html_text(tool["signature"])}</code> <span class="tag {kind}">{kind}{changes}</span>'
     summary += f'<span class="note first">{first}</span>'
-    content = f'<p class="text">{_text(tool["description"])}</p><p class="note">{used}</p>'
+    content = f'<p class="text">{html_text(tool["description"])}</p><p class="note">{used}</p>'
     if example := tool["example"]:
-        source = f" (task {_text(example['task'])})" if example["task"] else ""
-        content += f"<h5>Example{source}</h5><pre>{_text(example['call'])}</pre>"
+        source = f" (task {html_text(example['task'])})" if example["task"] else ""
+        content += f"<h5>Example{source}</h5><pre>{html_text(example['call'])}</pre>"
         content += f"<h5>Result</h5>{_json(_indented(example['result']))}"
     return _folded(summary, f"{content}<h5>Schema of the arguments</h5>{_json(tool['parameters'])}")
 
@@ -127,12 +107,12 @@ def _indented(text: str) -> str:
 def _tables(tables: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     yield _section(2)
     for table in tables:
-        count = plural(table["records"], "record") if table["records"] is not None else _text(table["type"])
-        summary = f'<code>{_text(table["name"])}</code> <span class="tag">{table["side"]}</span>'
+        count = plural(table["records"], "record") if table["records"] is not None else html_text(table["type"])
+        summary = f'<code>{html_text(table["name"])}</code> <span class="tag">{table["side"]}</span>'
         summary += f' <span class="note">{count}</span>'
         rows = "".join(
-            f"<tr><td><code>{_text(field['name'])}</code></td><td><code>{_text(field['type'])}</code></td>"
-            f"<td>{_text(field['description'] or '')}</td></tr>"
+            f"<tr><td><code>{html_text(field['name'])}</code></td><td><code>{html_text(field['type'])}</code></td>"
+            f"<td>{html_text(field['description'] or '')}</td></tr>"
             for field in table["fields"]
         )
         head = "<thead><tr><th>field</th><th>type</th><th></th></tr></thead>"
@@ -147,22 +127,22 @@ def _tasks(description: Mapping[str, Any]) -> Iterable[str]:
     anchors = {task["id"]: f"task-{number}" for number, task in enumerate(tasks)}
     for name, count in description["splits"].items():
         links = (
-            f'<a href="#{anchors[task["id"]]}">{_text(task["id"])}</a>' for task in tasks if name in task["splits"]
+            f'<a href="#{anchors[task["id"]]}">{html_text(task["id"])}</a>' for task in tasks if name in task["splits"]
         )
-        summary = f'split <b>{_text(name)}</b> <span class="note">{plural(count, "task")}</span>'
+        summary = f'split <b>{html_text(name)}</b> <span class="note">{plural(count, "task")}</span>'
         yield _folded(summary, f'<p class="links">{" ".join(links)}</p>')
     for task in tasks:
         yield _task(task, anchors[task["id"]])
 
 
 def _task(task: Mapping[str, Any], anchor: str) -> str:
-    summary = f"<code>{_text(task['id'])}</code> "
-    summary += " ".join(f'<span class="tag">{_text(name)}</span>' for name in task["splits"])
+    summary = f"<code>{html_text(task['id'])}</code> "
+    summary += " ".join(f'<span class="tag">{html_text(name)}</span>' for name in task["splits"])
     if task["purpose"]:
-        summary += f'<span class="note first">{_text(task["purpose"])}</span>'
+        summary += f'<span class="note first">{html_text(task["purpose"])}</span>'
     facts = [("Intent", task["intent"]), ("Scenario", task["scenario"]), ("Ticket", task["ticket"])]
-    content = "".join(f"<h5>{name}</h5><pre>{_text(value)}</pre>" for name, value in facts if value)
-    content += f"<h5>Graded by</h5><pre>{_text(', '.join(task['reward_basis']) or 'nothing')}</pre>"
+    content = "".join(f"<h5>{name}</h5><pre>{html_text(value)}</pre>" for name, value in facts if value)
+    content += f"<h5>Graded by</h5><pre>{html_text(', '.join(task['reward_basis']) or 'nothing')}</pre>"
     content += _actions(plural(len(task["actions"]), "reference action"), task["actions"])
     for number, outcome in enumerate(task["outcomes"]):
         content += _actions(f"outcome {number}: {outcome['why']}", outcome["actions"])
@@ -171,4 +151,4 @@ def _task(task: Mapping[str, Any], anchor: str) -> str:
 
 def _actions(title: str, actions: Sequence[Mapping[str, Any]]) -> str:
     calls = "\n".join(f"{action['side']:<5}  {action['call']}" for action in actions)
-    return _folded(_text(title), f"<pre>{_text(calls)}</pre>", kind="actions")
+    return _folded(html_text(title), f"<pre>{html_text(calls)}</pre>", kind="actions")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import tempfile
 from importlib.resources import files
@@ -12,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from ...capability import installed
 from ...files import atomic_open
 from ...masking import mask_secrets
+from ..page import content_policy
 from .data import gather
 from .json_text import document
 
@@ -98,23 +97,3 @@ def _filled(template: str, parts: Mapping[str, str]) -> bytes:
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-
-
-def content_policy(style: str, script: str | None = None) -> str:
-    """Return the content security policy of a page: a browser lets it do nothing but its own style and script.
-
-    Args:
-        style: The text of its style.
-        script: The text of its script; None if it has none.
-    """
-    allowed = {"default-src": "'none'", "style-src": _hash(style)}
-    allowed |= {"script-src": _hash(script)} if script is not None else {}
-    # A player of a capability may play a file next to the page.
-    allowed |= {"media-src": "'self'"} if script is not None else {}
-    allowed |= {"base-uri": "'none'", "form-action": "'none'", "img-src": "data:"}
-    allowed |= {"require-trusted-types-for": "'script'", "trusted-types": "'none'"}
-    return "; ".join(f"{name} {value}" for name, value in allowed.items())
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
