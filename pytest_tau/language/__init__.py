@@ -13,7 +13,8 @@ subject has one module:
 - ``mentions``: whether a text has a value;
 - ``wishes``: what a user wants: the cheapest, all, a person, or nothing any more;
 - ``vocabulary``: phrases, and the facts that they ask for;
-- ``layout``, ``kinds``, ``parser``: what each sentence of an agent does.
+- ``layout``, ``kinds``, ``parser``: what each sentence of an agent does;
+- ``instructions``: what a scenario tells its user in prose.
 """
 
 from __future__ import annotations

@@ -162,8 +162,8 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def _singular(word: str) -> str:
-    plural = len(word) > _LONGEST and word.endswith("s") and not word.endswith(("ss", "us", "is")) and "_" not in word
-    return word[:-1] if plural else word
+    is_plural = len(word) > _LONGEST and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if (is_plural and "_" not in word) or word == "ids" else word
 
 
 @cache
@@ -264,11 +264,16 @@ def _phrases(known: tuple[str, ...], spoken: tuple[tuple[str, str], ...]) -> lis
     rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
     # A fact of the script overrides one of the table with the same name.
     own_phrases = [(_in_words(name), name) for name in known if name not in FACTS]
-    own_phrases += [
-        (name, name) for name in {*known, *FACTS} if "_" in name
-    ]  # agents write the names of parameters, too
+    names = dict.fromkeys([*known, *FACTS])
+    own_phrases += [(name, name) for name in names if "_" in name]  # agents write the names of parameters, too
     numbers = [(phrase, name) for _, name in own_phrases for phrase in _of_number(name)]
-    return sorted([*spoken, *own_phrases, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
+    return sorted([*spoken, *own_phrases, *numbers, *rows], key=lambda row: _precedence(row[0]))
+
+
+def _precedence(phrase: str) -> tuple[int, bool]:
+    """Return what phrases are sorted by: their length, and "user id" before "id user", as in "user id and order"."""
+    places = alternatives(phrase)
+    return -len(places), not places[0].isdisjoint(_KEYS)
 
 
 def _in_words(name: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from ...language.instructions import WHEN_CONFIRMING
 from ...language.vocabulary import has_all, same_fact, words
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ class Understanding(NamedTuple):
     outcome: Outcome
 
 
-#: Stands among the questions of an answer that is given when the agent asks for a yes.
-WHEN_CONFIRMING: Final = "(yes/no)"
 #: Facts that replace one another if the script has only one of them.
 _RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", "name": "full_name"}
 

@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from ...language.agreement import asks_to_proceed
+from ...language.instructions import says_all_at_first, withheld_facts
 from ...language.offers import is_one_of_two, is_too_dear
 from ...language.parser import parse
-from ...language.vocabulary import facts_in, identifies, identifies_user, same_fact, words
+from ...language.vocabulary import facts_in, identifies, identifies_user, same_fact
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
 from ..behaviours import Heard, Manner
@@ -17,65 +18,20 @@ from ..personas import is_minimal, without_pleasantries
 from .decisions import NO, YES, Decisions
 from .device import Device, describe_call
 from .memory import Memory, Understanding
-from .prose import script_of
+from .prose import prose_of, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from ...language.parser import ParsedText
-    from ...models import Goal, Message, Task, UserScript
+    from ...models import Goal, Message
     from ..context import Incoming, ParticipantContext, Reply
     from ..task_views import UserTask
     from .device import Step
     from .memory import Outcome
 
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
-
-
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-#: A sentence that wants something kept back.
-_WITHHOLDS = re.compile(
-    r"\b(?:not|\w+n't|never|only|reluctant|hesitant|unless|rather not)\b[^.]*"
-    r"\b(?:reveal|provide|give|share|disclose|mention|volunteer|tell|say|offer)\b(?P<what>[^.]*)",
-    re.IGNORECASE,
-)
-#: What is kept back if it is no certain fact.
-_ANYTHING = re.compile(
-    r"\b(?:anything|information|details?|much|more|yourself|about you|personal|too many)\b", re.IGNORECASE
-)
-_AT_FIRST = re.compile(
-    r"\b(?:all|every|everything|full)\b[^.]*\b(?:up ?front|first message|at the (?:start|beginning|outset))\b",
-    re.IGNORECASE,
-)
-
-
-def withheld_facts(task: Task | UserTask, script: UserScript) -> frozenset[str]:
-    """Return the facts that the user's instructions want said only if the agent asks for them.
-
-    These are the ones that a sentence with "do not mention", "prefer not to provide" and the like names; all, if it
-    speaks of information or details.
-    """
-    found: set[str] = set()
-    for sentence in filter(None, map(_WITHHOLDS.search, _SENTENCES.split(_text(task)))):
-        named = facts_in(words(sentence["what"]), tuple(script.facts))
-        if named:
-            found.update(named)
-        elif _ANYTHING.search(sentence["what"]):
-            found.update(script.facts)
-    return frozenset(found)
-
-
-def says_all_at_first(task: Task | UserTask) -> bool:
-    """Return whether the user gives what it knows with its first message."""
-    return bool(_AT_FIRST.search(_text(task)))
-
-
-def _text(task: Task | UserTask) -> str:
-    given = task.user_scenario.instructions
-    if isinstance(given, str):
-        return given
-    return "\n".join([given.known_info or "", given.reason_for_call, given.task_instructions])
 
 
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
@@ -102,8 +58,9 @@ class ScriptedUser(BuiltIn):
         self._may_give_up = behaviour is not None and "gave-up" in behaviour.excuses
         script = script_of(task, tools, context.spoken)
         self._script = self._manner.script(script)
-        self._withheld = withheld_facts(task, script)
-        self._at_first = self._script.facts if says_all_at_first(task) else {}
+        prose = prose_of(task.user_scenario)
+        self._withheld = withheld_facts(prose, script.facts)
+        self._at_first = self._script.facts if says_all_at_first(prose) else {}
         self._spoken = tuple(
             (phrase, name)
             for name, spoken in context.spoken.items()
