@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import os
+import re
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..environment import domain_of, sqlite
+from ..environment import domain_of, postgresql, sqlite
 from ..environment.functions.database_state import column_of
 from ..environment.functions.places import find_tools
 from ..environment.functions.source import release_functions
@@ -20,6 +22,9 @@ from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ..environment.functions.postgresql_state import PostgreSQL
+    from ..environment.functions.sqlite_state import SQLite
 
 #: The first words of names of functions that change nothing.
 _READS = ("check", "count", "find", "get", "has", "is", "list", "lookup", "read", "search", "show")
@@ -33,7 +38,12 @@ _UNSTABLE = (
 )
 
 #: The classes of connections, of SQLAlchemy and of ``sqlite3``, in the order in which they are looked for.
-_CONNECTIONS = ("scoped_session", "sessionmaker", "Engine", "Connection")
+_CONNECTIONS = ("scoped_session", "sessionmaker", "async_sessionmaker", "Engine", "AsyncEngine", "Connection")
+
+#: The password in a URL, with the colon before it.
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
+_WITHOUT = r"\1"
+_SERVER = "the workflow needs a service with the database; a password is not written, that of the engine is used"
 
 
 class Wanted(NamedTuple):
@@ -42,7 +52,7 @@ class Wanted(NamedTuple):
     Attributes:
         tools: The functions, as ``module:name,name``.
         agent: The agent, as for ``--tau-agent``.
-        state: The file of the database.
+        state: The file of the database, or its URL.
         call: A call that works, as ``name(argument=value)``.
     """
 
@@ -73,23 +83,22 @@ def texts_of(wanted: Wanted, folder: Path) -> dict[str, str]:
     reads = sorted(name for name in functions if name.partition("_")[0] in _READS)
     connect = _connection(module)
     name, arguments, differing, is_unstable = _made(wanted, functions, reads, connect)
-    database = json.dumps(Path(os.path.relpath(wanted.state, folder.resolve())).as_posix())
     return {
         "import": f"import {module}",
         "name": module.rpartition(".")[2],
         "tools": ", ".join(f"{module}.{name}" for name in functions),
         "reads": "{" + ", ".join(map(json.dumps, reads)) + "}" if reads else "()",
         "patch": json.dumps(_places(file, module, functions)),
-        "state": ", ".join(
-            [
-                database,
-                *([f"connect={json.dumps(connect)}"] if connect else []),
-                *([f"omit={json.dumps(differing)}"] if differing else []),
-            ]
-        ),
+        "state": _declaration(wanted.state, folder, connect, differing),
         "path": up,
         "agent": f"{(Path(up) / file).as_posix()}:{attribute}" if file.endswith(".py") else wanted.agent,
-        "note": "\n  ".join([_writes(functions, reads), *([_UNSTABLE % name] if is_unstable else [])]),
+        "note": "\n  ".join(
+            [
+                _writes(functions, reads),
+                *([_UNSTABLE % name] if is_unstable else []),
+                *([_SERVER] if _is_url(wanted.state) else []),
+            ]
+        ),
         "tasks": _tasks(name, arguments, functions),
     }
 
@@ -145,7 +154,7 @@ def _made(
         The call, the columns that differ, such as times, and whether the results differ.
     """
     name, arguments = _call(wanted.call, functions)
-    state = sqlite(Path(wanted.state).resolve(), connect=connect)
+    state = _state(wanted.state, connect)
     spec = domain_of("new", tools=[*functions.values()], reads=set(reads), state=state, folder=Path.cwd())
     domain = spec.load()
     environments = [domain.environment(), domain.environment()]
@@ -167,6 +176,36 @@ def _made(
     return name, arguments, list(dict.fromkeys(map(column_of, changes))), len(results) > 1
 
 
+def _is_url(state: str) -> bool:
+    """Return whether a state is not a file."""
+    return "://" in state and not state.startswith("sqlite:")
+
+
+def _state(named: str, connect: str | None) -> PostgreSQL | SQLite:
+    """Return the state of the functions.
+
+    Raises:
+        ConfigurationError: The database cannot be copied, or its functions have no engine.
+    """
+    if not _is_url(named):
+        return sqlite(Path(sqlite(named).path).resolve(), connect=connect)
+    if connect is None:
+        problem = "the module of the tools has no engine and no sessionmaker of SQLAlchemy, which reach a copy"
+        raise ConfigurationError(f"--state {_PASSWORD.sub(_WITHOUT, named)}: {problem}: import it there")
+    return postgresql(named, connect=connect)
+
+
+def _declaration(named: str, folder: Path, connect: str | None, omit: list[str]) -> str:
+    """Return the call that declares the state, without a password."""
+    if _is_url(named):
+        kind, database = "postgresql", _PASSWORD.sub(_WITHOUT, named)
+    else:
+        kind, database = "sqlite", Path(os.path.relpath(sqlite(named).path, folder.resolve())).as_posix()
+    further = {"connect": connect, "omit": omit}
+    keywords = [f"{key}={json.dumps(value)}" for key, value in further.items() if value]
+    return f"{kind}({', '.join([json.dumps(database), *keywords])})"
+
+
 def _tasks(name: str, arguments: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> str:
     """Return a task file with one task, whose reference action is a call."""
     first = " ".join((functions[name].__doc__ or name.replace("_", " ")).strip().partition("\n")[0].split()).rstrip(".")
@@ -183,16 +222,24 @@ def _tasks(name: str, arguments: dict[str, Any], functions: dict[str, Callable[.
 
 
 def _call(text: str, functions: dict[str, Callable[..., Any]]) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of a call that is written as in Python, with literal arguments."""
+    """Return the name and the arguments of a call that is written as in Python, with literal arguments.
+
+    Raises:
+        ConfigurationError: It is no such call, or does not fit its function.
+    """
     problem = f'--call {text!r}: expected a call such as rent(bike="b1", days=2)'
     try:
         call = ast.parse(text, mode="eval").body
-        keywords = call.keywords if isinstance(call, ast.Call) else []
-        arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ConfigurationError(problem)
+        positional = [ast.literal_eval(argument) for argument in call.args]
+        keywords = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
     except (SyntaxError, ValueError):
         raise ConfigurationError(problem) from None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise ConfigurationError(problem)
     if call.func.id not in functions:
         raise ConfigurationError(f"--call {text!r}: {unknown_name('tool', call.func.id, functions)}")
+    try:
+        arguments = inspect.signature(functions[call.func.id]).bind(*positional, **keywords).arguments
+    except TypeError as error:
+        raise ConfigurationError(f"--call {text!r}: {error}") from None
     return call.func.id, arguments

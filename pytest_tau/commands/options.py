@@ -143,8 +143,9 @@ OPTIONS: dict[str, Option] = {
     "agent": Option(("--agent",), "the template of the agent, or with --tools your own agent", "NAME"),
     "tools": Option(("--tools",), "write a project over these functions, for an agent that calls them itself",
                     "MODULE:NAME,NAME"),
-    "state": Option(("--state",), "the SQLite file in which the functions keep their data", "FILE"),
-    "call": Option(("--call",), "a call that works, of which the first task is made; it is made on a copy of the file",
+    "state": Option(("--state",), "the SQLite file in which the functions keep their data, or the URL of a database of "
+                    "PostgreSQL", "FILE"),
+    "call": Option(("--call",), "a call that works, of which the first task is made; it is made on a copy of the data",
                    "CALL"),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),

@@ -15,20 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Identifier
-from sqlalchemy import event
-from sqlalchemy.orm import scoped_session
 
 from ..environment.changes import place_text, value_changes
 from ..environment.functions.database_state import compared_rows
 from ..errors import ConfigurationError, DomainError, ToolError
 from .postgresql_rows import merge_row, rows_of, tables_of
-from .sqlalchemy import engine_of
+from .sqlalchemy import EngineOnCopy, engine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlalchemy import Pool
+    from contextlib import AbstractContextManager
 
     from ..environment.functions.database_state import Rows
     from ..environment.functions.postgresql_state import PostgreSQL
@@ -58,30 +55,31 @@ class Source:
         engine = engine_of(shared, "postgresql")
         if engine is None:
             expected = "expected an engine, a sessionmaker or a scoped_session of SQLAlchemy for PostgreSQL"
-            place = f"postgresql: connect: {state.connect!r}"
-            raise ConfigurationError(f"{place}: {expected} that is not asynchronous, got a {type(shared).__qualname__}")
-        self.state, self.engine = state, engine
-        self.sessions = shared if isinstance(shared, scoped_session) else None
-        self.current: str | None = None  # the database of a new connection
+            raise ConfigurationError(
+                f"postgresql: connect: {state.connect!r}: {expected}, got a {type(shared).__qualname__}"
+            )
+        self.state, self._engine, self._shared = state, engine, shared
         self._numbers, self._lock = itertools.count(1), threading.Lock()
         self._drops = ThreadPoolExecutor(max_workers=1)
         self._copies: weakref.WeakSet[Copy] = weakref.WeakSet()
         try:
-            self._server = psycopg.connect(state.url, dbname="postgres", autocommit=True)
+            # A declaration is committed, and need not have the password that the engine has.
+            password = conninfo_to_dict(state.url).get("password") or engine.url.password
+            self.url = make_conninfo(state.url, password=password)
+            self._server = psycopg.connect(self.url, dbname="postgres", autocommit=True)
         except psycopg.Error as error:
             raise ConfigurationError(f"postgresql: the server does not answer: {error}") from None
         try:
             self._drop_what_is_left()
             self._number = next(number for number in iter(lambda: secrets.randbelow(2**31), -1) if self._locks(number))
             self.first = self._name(0)
-            self.engine.dispose()  # a database with connections cannot be copied
+            engine.dispose(close=not engine.dialect.is_async)  # a database with connections cannot be copied
             self._create(self.first, state.name)
         except BaseException:
             self._server.close()
             raise
-        self._end = weakref.finalize(self, _end, self._server, state.url, self._name(0).removesuffix("0"))
+        self._end = weakref.finalize(self, _end, self._server, self.url, self._name(0).removesuffix("0"))
         self.rows = self._rows_of(self.first)
-        event.listen(self.engine, "do_connect", self._connect)
 
     def open(self) -> Copy:
         """Return a new copy.
@@ -98,22 +96,30 @@ class Source:
 
     def close(self) -> None:
         """Drop all copies, and let the engine reach the database itself."""
-        event.remove(self.engine, "do_connect", self._connect)
         for copy in [*self._copies]:
             copy.close()
         self._drops.shutdown()
         self._end()
 
+    def engine_on(self, name: str) -> EngineOnCopy:
+        """Return the engine of the functions, for a copy."""
+
+        def to_copy(arguments: list[Any], keywords: dict[str, Any]) -> list[Any]:
+            keywords["database" if "database" in keywords else "dbname"] = name
+            return arguments
+
+        return EngineOnCopy(self._engine, self._shared, to_copy)
+
     def connected(self, name: str) -> psycopg.Connection[Any]:
         """Return a connection to a database of the server."""
-        return psycopg.connect(self.state.url, dbname=name)
+        return psycopg.connect(self.url, dbname=name)
 
     def drop(self, name: str) -> None:
         """Drop a copy, in the background: the server writes all that it has in memory before."""
         try:
-            self._drops.submit(_drop, self.state.url, name)
+            self._drops.submit(_drop, self.url, name)
         except RuntimeError:  # the interpreter ends
-            _drop(self.state.url, name)
+            _drop(self.url, name)
 
     def check(self) -> None:
         """Refuse a change of the database itself.
@@ -134,13 +140,6 @@ class Source:
 
     def _name(self, number: int) -> str:
         return f"tau_copy_{self._number}_{number}"
-
-    def _connect(self, dialect: Any, _record: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        """Connect to the copy of the simulation whose function runs."""
-        if self.current is None:
-            return None
-        name = "database" if "database" in keywords else "dbname"
-        return dialect.connect(*arguments, **{**keywords, name: self.current})
 
     def _create(self, name: str, template: str) -> None:
         command = SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), Identifier(template))
@@ -165,7 +164,7 @@ class Source:
         for number, of_process in itertools.groupby(names, key=lambda name: int(name.split("_")[2])):
             if self._locks(number):
                 for name in of_process:
-                    _drop(self.state.url, name)
+                    _drop(self.url, name)
                 self._server.execute("SELECT pg_advisory_unlock(%s, %s)", [_LOCKS, number])
 
 
@@ -174,33 +173,24 @@ class Copy:
 
     def __init__(self, source: Source, name: str) -> None:
         self._source, self._name = source, name
-        self._pool = source.engine.pool.recreate()
-        self._end = weakref.finalize(self, _leave, self._pool, source, name)
+        self._engine = source.engine_on(name)
+        self._end = weakref.finalize(self, _leave, self._engine, source, name)
 
     def close(self) -> None:
         """Drop the copy."""
         self._end()
 
-    @contextlib.contextmanager
-    def in_place(self, name: str) -> Iterator[None]:
-        """Let the engine reach the copy meanwhile.
+    def in_place(self) -> AbstractContextManager[None]:
+        """Let the engine reach the copy meanwhile."""
+        return self._engine.in_place()
 
-        Args:
-            name: The function that runs.
+    def check(self, name: str) -> None:
+        """Refuse a connection to the copy that is kept.
 
         Raises:
-            DomainError: A connection to the copy is kept.
+            DomainError: The function keeps one.
         """
-        source = self._source
-        before = source.engine.pool, source.current
-        source.engine.pool, source.current = self._pool, self._name
-        try:
-            yield
-        finally:
-            if source.sessions is not None:
-                source.sessions.remove()
-            source.engine.pool, source.current = before
-        if getattr(self._pool, "checkedout", int)() and before[1] is None:
+        if self._engine.is_kept():
             raise DomainError(
                 f"{name!r} keeps a connection or a session open: close it in the function, as by `with`, or name the "
                 "scoped_session in postgresql(…, connect=…), which is removed after each call"
@@ -239,8 +229,8 @@ class Copy:
                         raise ToolError(f"initialization_data: {name}/{key}: {problem}") from error
 
 
-def _leave(pool: Pool, source: Source, name: str) -> None:
-    pool.dispose()
+def _leave(engine: EngineOnCopy, source: Source, name: str) -> None:
+    engine.close()
     source.drop(name)
 
 

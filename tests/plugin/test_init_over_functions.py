@@ -127,6 +127,17 @@ def test_a_connection_that_the_functions_share_is_found(tau, project) -> None:
     forget()
 
 
+@pytest.mark.parametrize("changes", [{"call": 'rent("b1", name="Ann")'}, {"state": "sqlite:///shop.db"}])
+def test_other_forms_of_a_call_and_of_a_file(tau, project, changes) -> None:
+    status, shown = tau(**changes)
+    assert status == 0, shown
+    files = project.path / "evals"
+    (action,) = json.loads((files / "tasks.json").read_text(encoding="utf-8"))[0]["evaluation_criteria"]["actions"]
+    assert action["arguments"] == {"bike": "b1", "name": "Ann"}
+    assert 'sqlite("../shop.db", omit=' in (files / "conftest.py").read_text(encoding="utf-8")
+    forget()
+
+
 def test_results_that_differ_each_time_are_noted(tau) -> None:
     assert "a recording cannot be replayed" not in tau()[1]
     forget()
@@ -144,6 +155,11 @@ def test_results_that_differ_each_time_are_noted(tau) -> None:
         ({"call": "rent(b1)"}, "expected a call such as"),
         ({"call": "rent"}, "expected a call such as"),
         ({"call": "buy()"}, "unknown tool 'buy'"),
+        ({"call": 'rent("b1")'}, "--call 'rent(\"b1\")': missing a required argument: 'name'"),
+        (
+            {"state": "postgresql://me:secret@localhost/shop"},
+            "--state postgresql://me@localhost/shop: the module of the tools has no engine",
+        ),
         ({"call": 'rent(bike="b2", name="Ann")'}, "it must work, but: Error: it is not free"),
         ({"state": "no.db"}, "no file"),
         ({"tools": None, "state": None, "call": None}, "your own agent needs --tools"),

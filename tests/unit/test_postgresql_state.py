@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import types
 from pathlib import Path
@@ -176,6 +177,61 @@ def test_simulations_at_once_have_a_copy_each(server: Any, shop: Any, make: Any,
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize("connect", ["asynchronous", "AsyncSession"])
+def test_an_asynchronous_engine(shop: Any, make: Any, connect: str) -> None:
+    pytest.importorskip("greenlet", reason="asynchronous engines need greenlet")
+    from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
+
+    shop.asynchronous = create_async_engine(shop.engine.url)
+    shop.AsyncSession = async_sessionmaker(shop.asynchronous)
+
+    async def change(status: str) -> str:
+        """Change a parcel."""
+        async with shop.AsyncSession.begin() as session:
+            await session.execute(shop.SET, {"status": status})
+        return status
+
+    domain = make(change, connect)
+    first, second = domain.environment(), domain.environment()
+    for status in ("late", "later"):
+        assert first.call("change", {"status": status}).content == status
+    assert first.agent_db.dump()["parcels"]["p1"]["status"] == "later"
+    assert second.agent_db.dump() == UNTOUCHED
+
+
+@pytest.mark.exhaustive
+def test_the_password_of_the_engine_is_enough(server: Any, shop: Any) -> None:
+    from sqlalchemy import make_url
+
+    url = make_url(f"{SERVER}/{DATABASE}")
+    state = postgresql(
+        url.set(password=None).render_as_string().replace(":***", ""), connect="tau_test_parcels.engine", omit=OMIT
+    )
+    spec = domain_of("parcels", tools=[by_engine(shop)], state=state, folder=Path.cwd())
+    assert spec.load().environment().agent_db.dump() == UNTOUCHED
+    release_functions(spec)
+
+
+@pytest.mark.exhaustive
+def test_a_project_over_a_database(shop: Any, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_tau.cli import over_functions
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(over_functions, "_TICK", 0.001)
+    tmp_path.joinpath("parcels_agent.py").write_text("def run(text): return text\n")
+    shop.change = by_engine(shop)
+    wanted = over_functions.Wanted(
+        "tau_test_parcels:change", "parcels_agent.py:run", f"{SERVER}/{DATABASE}", 'change("late")'
+    )
+    texts = over_functions.texts_of(wanted, tmp_path / "evals")
+    without = re.sub(":[^/@]*@", "@", SERVER)
+    assert texts["state"] == (
+        f'postgresql("{without}/{DATABASE}", connect="tau_test_parcels.session", omit=["parcels.changed_at"])'
+    )
+    assert "the workflow needs a service with the database" in texts["note"]
+
+
+@pytest.mark.exhaustive
 def test_rows_of_a_task(shop: Any, make: Any) -> None:
     domain = make(by_engine(shop))
     rows = with_rows(
@@ -211,6 +267,16 @@ def test_what_reaches_no_copy_is_an_error(server: Any, shop: Any, make: Any) -> 
     with pytest.raises(DomainError, match=r"'keep' keeps a connection or a session open"):
         make(keep).environment().call("keep", {"status": "late"})
     shop.kept.close()
+
+    def fail(status: str) -> str:
+        """Change a parcel, and fail before the commit."""
+        shop.Session().execute(shop.SET, {"status": status})
+        raise ValueError("no")
+
+    environment = make(fail).environment()
+    for _ in range(2):  # the second would wait for the transaction of the first
+        assert environment.call("fail", {"status": "late"}).content == "Error: no"
+    assert environment.agent_db.dump() == UNTOUCHED
 
     def pass_by(status: str) -> str:
         """Change a parcel."""

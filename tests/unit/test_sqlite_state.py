@@ -196,6 +196,77 @@ def test_sqlalchemy(domain, shop, kind) -> None:
     engine.dispose()
 
 
+def test_an_engine_of_sqlalchemy_keeps_its_listeners_and_is_reached_by_any_name(domain, shop) -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    shop.engine = elsewhere = sqlalchemy.create_engine("sqlite:///shop.db")
+
+    @sqlalchemy.event.listens_for(shop.engine, "connect")
+    def configure(connection: Any, _: Any) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    def take_by_engine(bike: str) -> str:
+        """Take a bike, if foreign keys are checked."""
+        with elsewhere.begin() as connection:
+            assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+            connection.exec_driver_sql(TAKE, (bike,))
+        return bike
+
+    check(domain(take_by_engine, state=sqlite("shop.db", connect="tau_test_shop.engine")), "take_by_engine")
+    with shop.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT free FROM bikes WHERE id = 'b1'").scalar() == 1
+    shop.engine.dispose()
+
+
+def take_once(bike: str, fails: bool) -> str:
+    """Take a bike, without closing the file if it fails."""
+    connection = sqlite3.connect("shop.db", timeout=0)
+    connection.execute(TAKE, (bike,))
+    if fails:
+        raise ValueError("no")
+    connection.commit()
+    return bike
+
+
+async def take_once_later(bike: str, fails: bool) -> str:
+    """Take a bike, without blocking."""
+    return take_once(bike, fails)
+
+
+@pytest.mark.parametrize("function", [take_once, take_once_later])
+def test_a_function_that_fails_leaves_no_lock(domain, function) -> None:
+    name, environment = function.__name__, domain(function).environment()
+    assert environment.call(name, {"bike": "b1", "fails": True}).content == "Error: no"
+    assert environment.agent_db.dump()["bikes"]["b1"]["free"] == 1
+    assert environment.call(name, {"bike": "b1", "fails": False}).content == "b1"
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_session_of_sqlalchemy_that_is_not_closed(domain, shop, fails) -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    from sqlalchemy import orm
+
+    shop.engine, shop.kept = sqlalchemy.create_engine("sqlite:///shop.db", connect_args={"timeout": 0}), []
+
+    def take_by_session(bike: str, keeps: bool) -> str:
+        """Take a bike."""
+        session = orm.Session(shop.engine)
+        session.execute(sqlalchemy.text("UPDATE bikes SET free = 0 WHERE id = :bike"), {"bike": bike})
+        if keeps:
+            shop.kept.append(session)
+        if fails:
+            raise ValueError("no")
+        return bike
+
+    environment = domain(take_by_session, state=sqlite("shop.db", connect="tau_test_shop.engine")).environment()
+    for _ in range(2):  # the second would find the file locked
+        reply = environment.call("take_by_session", {"bike": "b1", "keeps": False})
+        assert reply.content == ("Error: no" if fails else "b1")
+    with pytest.raises(DomainError, match="'take_by_session' keeps a connection or a session open"):
+        environment.call("take_by_session", {"bike": "b1", "keeps": True})
+    shop.kept.pop().close()
+    shop.engine.dispose()
+
+
 def test_a_change_of_the_file_itself_is_an_error(domain, file) -> None:
     shared = sqlite3.connect(file)
 

@@ -22,8 +22,11 @@ Rows: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 class DatabaseCopy(Protocol):
     """The copy of a database for one simulation."""
 
-    def in_place(self, name: str) -> AbstractContextManager[None]:
-        """Let the functions use the copy meanwhile; ``name`` is the one that runs."""
+    def in_place(self) -> AbstractContextManager[None]:
+        """Let the functions use the copy meanwhile."""
+
+    def check(self, name: str) -> None:
+        """Refuse what function ``name`` has left behind."""
 
     def snapshot(self) -> Rows:
         """Return the rows, without the columns that are omitted."""

@@ -80,7 +80,7 @@ def postgresql(url: str, *, connect: str, omit: Sequence[str] = ()) -> PostgreSQ
     Args:
         url: The URL of the database, as for SQLAlchemy: ``postgresql+psycopg://localhost/shop``.
         connect: Where the engine of the functions is, by its dotted name such as ``shop.db.engine``: an engine, a
-            ``sessionmaker`` or a ``scoped_session`` of SQLAlchemy.
+            ``sessionmaker``, both also asynchronous, or a ``scoped_session`` of SQLAlchemy.
         omit: Columns that are not compared, such as ``orders.created_at`` or ``*.created_at``.
 
     Raises:

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 import threading
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -288,8 +289,18 @@ class _CopySession(Session):
         self._source, self._copy = source, copied
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        with self._source.alone(), self._copy.in_place(name):
-            return self._source.call(name, **arguments)
+        with self._source.alone():
+            try:
+                with self._copy.in_place():
+                    result = self._source.call(name, **arguments)
+            except ToolServerError:  # the function may still run
+                raise
+            except Exception as error:
+                clear_frames(error.__traceback__)  # their variables keep connections that were not closed
+                self._copy.check(name)
+                raise
+            self._copy.check(name)
+            return result
 
     def snapshot(self) -> Any:
         return self._copy.snapshot()

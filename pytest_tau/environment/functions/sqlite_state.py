@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sqlite3
 import sys
 import tempfile
@@ -15,15 +16,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ...errors import ConfigurationError, DomainError, ToolError
-from .connections import connection_of, place_of_connection
+from .connections import connection_to
 from .database_state import check_columns, compared_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .connections import Connection
+    from .connections import SharedConnection
     from .database_state import Rows
-    from .places import Attribute
 
 _URL = "sqlite:///"
 
@@ -86,8 +86,8 @@ def sqlite(path: str | Path, *, omit: Sequence[str] = (), connect: str | None = 
         path: The file, relative to the one that calls ``domain_of``, or its URL for SQLAlchemy, ``sqlite:///shop.db``.
         omit: Columns that are not compared, such as ``orders.created_at`` or ``*.created_at``.
         connect: Where the functions find a connection that they share, by its dotted name such as ``shop.db.engine``:
-            a connection of ``sqlite3``, or an engine, a ``sessionmaker`` or a ``scoped_session`` of SQLAlchemy. While a
-            function runs, it is one for the copy.
+            a connection of ``sqlite3``, or an engine, a ``sessionmaker``, both also asynchronous, or a
+            ``scoped_session`` of SQLAlchemy. While a function runs, it reaches the copy.
 
     Raises:
         ConfigurationError: The URL is of another database, or a glob has no table.
@@ -118,64 +118,63 @@ class Copy:
         with contextlib.closing(_open(f"{state.path.as_uri()}?mode=ro", uri=True)) as original, self._opened() as copy:
             original.backup(copy)
         self._before = _fingerprint(state.path)
-        self._place: Attribute | None = None
-        self._connection: Connection | None = None
+        self._shared: SharedConnection | None = None
         if state.connect is not None:
-            self._place, old = place_of_connection(state.connect, "sqlite")
-            self._connection = connection_of(old, self.path, f"sqlite: connect: {state.connect!r}")
+            self._shared = connection_to(self.path, state.connect, _to_copy(self.path))
+            self._end_shared = weakref.finalize(self, self._shared.close)
         self._opened_by_functions: list[weakref.ref[Any]] = []
 
     def close(self) -> None:
         """Close the connection, and remove the file."""
-        if self._connection is not None:
-            self._connection.close()
+        if self._shared is not None:
+            self._end_shared()
         self._end()
 
     @contextlib.contextmanager
-    def in_place(self, name: str) -> Iterator[None]:
-        """Let the functions use the copy meanwhile.
-
-        Args:
-            name: The function that runs.
-
-        Raises:
-            DomainError: The file itself was changed, or a connection to the copy is kept.
-        """
+    def in_place(self) -> Iterator[None]:
+        """Let the functions use the copy meanwhile."""
         token = _CURRENT.set(self)
         try:
-            with _put(self._place, self._connection):
+            with self._shared.in_place() if self._shared else contextlib.nullcontext():
                 yield
         finally:
             _CURRENT.reset(token)
-            self.check(name)
+
+    def check(self, name: str) -> None:
+        """Refuse a change of the file itself, and a connection to the copy that is kept.
+
+        Args:
+            name: The function that has run.
+
+        Raises:
+            DomainError: It is refused.
+        """
+        self._check_file(repr(name))
         opened, self._opened_by_functions = self._opened_by_functions, []
         if any(map(_is_kept, opened)):
             raise DomainError(f"{name!r} keeps a connection to {self._state.path.name} for later calls: {_CONNECT}")
+        if self._shared is not None and self._shared.is_kept():
+            raise DomainError(
+                f"{name!r} keeps a connection or a session open: close it in the function, as by `with`, or name the "
+                "scoped_session in sqlite(…, connect=…), which is removed after each call"
+            )
 
-    def check(self, name: str) -> None:
-        """Refuse a change of the file itself.
-
-        Raises:
-            DomainError: It was changed.
-        """
+    def _check_file(self, after: str) -> None:
         if _fingerprint(self._state.path) != self._before:
             raise DomainError(
-                f"{self._state.path} itself was changed during a trial (noticed after {name!r}), not its copy: by "
+                f"{self._state.path} itself was changed during a trial (noticed after {after}), not its copy: by "
                 f"another program, or over a connection that is not replaced: {_CONNECT}"
             )
 
     def connect(self, connect: Callable[..., Any], database: Any, *args: Any, **keywords: Any) -> Any:
         """Open the copy instead of the file; any other database as it is."""
-        uri = isinstance(database, str) and database.startswith("file:")
-        named = unquote(urlsplit(database).path) if uri else database
+        named = unquote(urlsplit(database).path) if _is_uri(database) else database
         if not isinstance(named, str | Path) or not self._is_meant(Path(named)):
             return connect(database, *args, **keywords)
         if _is_by_sqlalchemy():
             raise DomainError(f"an engine of SQLAlchemy opens {self._state.path.name} in a pool: {_CONNECT}")
-        query = f"?{urlsplit(database).query}" if uri else ""
-        given = f"{self.path.as_uri()}{query}" if uri else str(self.path)
         of = keywords.pop("factory", sqlite3.Connection)
-        made = connect(given, *args, factory=type(of.__name__, (of,), {}), **keywords)
+        made = connect(_instead_of(database, self.path), *args, factory=type(of.__name__, (of,), {}), **keywords)
         self._opened_by_functions.append(weakref.ref(made))
         return made
 
@@ -197,7 +196,7 @@ class Copy:
         Raises:
             ConfigurationError: A glob matches no column.
         """
-        self.check("the last call")
+        self._check_file("the last call")
         found = self.rows()
         with self._opened() as copy:
             columns = [f"{table}.{name}" for table in found for name in _columns(copy, table)]
@@ -245,23 +244,42 @@ def _redirected(database: Any, *args: Any, **keywords: Any) -> Any:
 _MODULES: tuple[Any, ...] = (sqlite3, sqlite3.dbapi2)
 
 
-@contextlib.contextmanager
-def _put(place: Attribute | None, connection: Connection | None) -> Iterator[None]:
-    undo = place.put(connection.value) if place and connection else None
-    try:
-        yield
-    finally:
-        if undo is not None:
-            undo()
+def _is_uri(database: Any) -> bool:
+    return isinstance(database, str) and database.startswith("file:")
+
+
+def _instead_of(database: Any, path: Path) -> str:
+    """Return the name of a copy in the form of a name of the file: a path, or a URI with its query."""
+    return f"{path.as_uri()}?{urlsplit(database).query}" if _is_uri(database) else str(path)
+
+
+def _to_copy(path: Path) -> Callable[[list[Any], dict[str, Any]], list[Any]]:
+    def to_copy(arguments: list[Any], keywords: dict[str, Any]) -> list[Any]:
+        if "database" in keywords:
+            keywords["database"] = _instead_of(keywords["database"], path)
+            return arguments
+        return [_instead_of(arguments[0], path), *arguments[1:]]
+
+    return to_copy
 
 
 def _is_kept(connection: weakref.ref[Any]) -> bool:
-    """Return whether there are more references to a connection than its own, in the cache of its statements."""
+    """Return whether there are more references to a connection than its own, in the cache of its statements.
+
+    One that is not kept is closed, as a collection of garbage would: it may hold a lock.
+    """
     plain: Any = _open(":memory:", factory=type("Connection", (sqlite3.Connection,), {}))
     found = connection()
     own = sys.getrefcount(plain)
     plain.close()
-    return found is not None and sys.getrefcount(found) > own
+    if found is None or sys.getrefcount(found) > own:
+        return found is not None
+    try:
+        found.close()
+    except sqlite3.ProgrammingError:  # it is of another thread
+        del found
+        gc.collect()
+    return False
 
 
 def _is_by_sqlalchemy() -> bool:
