@@ -31,7 +31,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -55,6 +55,8 @@ __all__ = [
     "UnboundCallError",
     "UnusableReplyError",
     "UnwatchedModelError",
+    "install_extra",
+    "suggestion",
     "unknown_name",
 ]
 
@@ -264,15 +266,10 @@ _LONGEST = 200
 _WORSE = 0.1
 
 
-def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+def _similar(name: str, known: Iterable[str], cutoff: float) -> list[str]:
     """Return up to three known names that are like a mistyped one, the most similar first; case does not count.
 
     Names that are clearly less similar than the first one are excluded.
-
-    Args:
-        name: The mistyped name.
-        known: The known names.
-        cutoff: The least similarity, as that of ``difflib``.
     """
     from difflib import SequenceMatcher, get_close_matches
 
@@ -285,9 +282,19 @@ def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[
     return [similar for similar, ratio in ratios.items() if ratio >= max(ratios.values()) - _WORSE]
 
 
-def suggestion(similar: Sequence[str]) -> str:
-    """Return the names that may be meant, as the end of a text: ``; did you mean 'a' or 'b'?``; empty without any."""
-    return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
+def suggestion(
+    name: str, known: Iterable[str], cutoff: float = 0.6, *, shown: Callable[[str], str] = lambda name: name
+) -> str:
+    """Return the names that may be meant, as the end of a text: ``; did you mean 'a' or 'b'?``; empty without any.
+
+    Args:
+        name: The mistyped name.
+        known: The known names.
+        cutoff: The least similarity, as that of ``difflib``.
+        shown: Returns how a known name is written.
+    """
+    similar = _similar(name, known, cutoff)
+    return f"; did you mean {' or '.join(repr(shown(close)) for close in similar)}?" if similar else ""
 
 
 def install_extra(name: str) -> str:
@@ -305,7 +312,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listed: Sequence[st
         listed: Those that are listed, in this order; by default the first 20 in alphabetical order.
     """
     names = sorted(known)
-    hint = suggestion(similar_names(name, names))
+    hint = suggestion(name, names)
     first = names[:20] if listed is None else listed
     more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
     short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..capability import Command, deferred, installed
-from ..errors import ConfigurationError, TauError, similar_names, suggestion
+from ..errors import ConfigurationError, TauError, suggestion
 from ..text import printable
 from .parser import Parser
 
@@ -166,7 +166,7 @@ def commands_for(arguments: Sequence[str]) -> list[Command]:
     for find in (core_commands, all_commands):
         if named_commands := [command for command in find() if command.name == called]:
             return named_commands
-    hint = suggestion(similar_names(called, [command.name for command in all_commands()]))
+    hint = suggestion(called, [command.name for command in all_commands()])
     raise ConfigurationError(f"unknown command {called!r}{hint}\n'tau --help' lists the commands")
 
 

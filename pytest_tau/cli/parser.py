@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..errors import similar_names, suggestion
+from ..errors import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,8 +61,9 @@ class Parser(argparse.ArgumentParser):
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = {name.lstrip("-"): name for name in self._option_string_actions}
-            similar = similar_names(unknown[0].partition("=")[0].lstrip("-"), known)
-            hint = suggestion([known[name] for name in similar]) if unknown[0].startswith("-") else ""
+            name, hint = unknown[0].partition("=")[0], ""
+            if name.startswith("-"):
+                hint = suggestion(name.lstrip("-"), known, shown=known.__getitem__)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed, unknown
 

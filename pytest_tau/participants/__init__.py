@@ -39,7 +39,7 @@ from .loading import (
 )
 from .personas import BEHAVIOUR
 from .prompts import OFFICIAL_GUIDELINES, has_ticket, llm_system_message, load_prompt, official_guidelines
-from .replies import as_message, short_repr
+from .replies import TextStream, as_message, short_repr
 from .scripted import ScriptedUser, is_playable, script_of, unread_prose
 from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
@@ -83,6 +83,7 @@ __all__ = [
     "Reply",
     "ScriptedUser",
     "Side",
+    "TextStream",
     "User",
     "UserTask",
     "adapt",

@@ -198,6 +198,10 @@ def name_of(target: Any) -> str | None:
 class RespondAdapter(Adapter):
     """The first form: an object with ``respond(message)``."""
 
+    def keep_streams(self) -> None:
+        """From now on, keep a reply that is a stream."""
+        self._keeps_streams = True
+
     async def respond(self, message: Incoming) -> Reply:
         """Return the object's reply as a message."""
         return await self._message(await self._caller.call(self._target.respond, message))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..actors import Actors, declared_actors
 from ..errors import ParticipantError
 from ..models import UserMessage, clone, writable
-from .replies import as_message, read_stream, short_repr
+from .replies import TextStream, as_message, read_stream, short_repr
 
 if TYPE_CHECKING:
     from .context import Incoming, ParticipantContext, Reply
@@ -40,13 +41,17 @@ class BuiltIn:
 
 
 class Adapter(BuiltIn):
-    """Base of the adapters: the greeting, the stop and the end of a foreign object."""
+    """Base of the adapters: the greeting, the stop and the end of a foreign object.
+
+    Attributes:
+        stream: The stream that the last reply is the beginning of; None if that is whole.
+    """
 
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         self._target, self._context, self._caller = target, context, caller
         self._actors = Actors(declared_actors(target))
-        #: Takes a reply of pieces of text; others pass.
-        self.read_stream = read_stream
+        self.stream: TextStream | None = None
+        self._keeps_streams = False
         self.greeting = caller.call_here(_greeting, target, context)
 
     def is_stop(self, message: Reply) -> bool:
@@ -80,14 +85,28 @@ class Adapter(BuiltIn):
         """Return the result of a method of the object, whose code is contained as that of ``respond``."""
         return await self._caller.call(getattr(self._target, method), *arguments)
 
+    def keep_streams(self) -> None:
+        """From now on, read of a reply that is a stream only the first words, and keep it as ``stream``.
+
+        Without effect for forms that are given what they have said, which is read to its end.
+        """
+
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
         try:
-            message = as_message(await self.read_stream(reply, side, self._caller.call), side)
+            message = as_message(await self._read(reply), side)
         except ParticipantError as error:
             # The text is that of the first form.
             raise ParticipantError(str(error).replace("respond()", f"{self._called}()", 1), side=side) from None
         return self._spoken(message)
+
+    async def _read(self, reply: Any) -> Any:
+        """Return the text of a reply that is a stream; any other reply as it is."""
+        self.stream = None
+        if not self._keeps_streams or not isinstance(reply, (Iterator, AsyncIterator)):
+            return await read_stream(reply, self._context.side, self._caller.call)
+        self.stream = TextStream(reply, self._context.side, self._caller.call)
+        return await self.stream.words()
 
     def _spoken(self, message: Reply) -> Reply:
         """Return a message whose actor, if it names one, is declared.

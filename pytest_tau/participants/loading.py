@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..endpoint.listener import load_web
-from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
+from ..errors import ConfigurationError, is_interrupt, suggestion, unknown_name
 from ..files import digest
 from ..masking import mask_secrets
 from .adapters import adapt, built_class, check_form, check_tools, name_of, takes_model
@@ -287,7 +287,7 @@ def _missing(error: BaseException, module: str, folder: Path) -> str:
         known = [
             f"{prefix}{sibling.name}" for sibling in pkgutil.iter_modules(within) if not sibling.name.startswith("_")
         ]
-        return suggestion(similar_names(name, known))
+        return suggestion(name, known)
     if "." in name:
         return ""
     return f"; if {name!r} belongs to a package, install the package into this environment"

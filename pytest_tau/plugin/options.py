@@ -108,12 +108,12 @@ def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str
     # Other plugins may have such options, too.
     for arg in parser.parse_known_and_unknown_args(args)[1]:
         if arg.startswith("--tau-"):
-            from ..errors import similar_names, suggestion
+            from ..errors import suggestion
 
             name = arg.partition("=")[0]
             # Without what all of them begin with.
-            suggested = [f"--tau-{similar}" for similar in similar_names(name.removeprefix("--tau-"), known.values())]
-            raise pytest.UsageError(f"unknown option {name}{suggestion(suggested)}\n'tau options' lists all options")
+            hint = suggestion(name.removeprefix("--tau-"), known.values(), shown="--tau-{}".format)
+            raise pytest.UsageError(f"unknown option {name}{hint}\n'tau options' lists all options")
 
 
 def check_ini_keys(config: pytest.Config) -> None:
@@ -126,14 +126,12 @@ def check_ini_keys(config: pytest.Config) -> None:
     for key in ini_keys(config):
         spelt = _as_ini_key(key)
         if spelt.startswith("tau_") and key not in known:
-            from ..errors import similar_names, suggestion
+            from ..errors import suggestion
 
             own_keys = [name.removeprefix("tau_") for name in known if name.startswith("tau_")]
-            suggested = [f"tau_{name}" for name in similar_names(spelt.removeprefix("tau_"), own_keys)]
+            hint = suggestion(spelt.removeprefix("tau_"), own_keys, shown="tau_{}".format)
             file = config.inipath.name if config.inipath else "-o"
-            raise pytest.UsageError(
-                f"{file}: unknown key {key}{suggestion(suggested)}\n'tau options' lists all options"
-            )
+            raise pytest.UsageError(f"{file}: unknown key {key}{hint}\n'tau options' lists all options")
 
 
 def _as_ini_key(name: str) -> str:

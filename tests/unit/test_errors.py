@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau import errors
-from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, similar_names, suggestion, unknown_name
+from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, suggestion, unknown_name
 from pytest_tau.models.problems import problem_text
 
 
@@ -59,22 +59,26 @@ def test_unknown_names_come_with_close_ones_and_all_good_ones() -> None:
     assert listed == "unknown run 'nighty'; did you mean 'nightly'? (known: c, b and 2 more)"
 
 
-def test_names_that_differ_by_case_are_similar() -> None:
-    assert similar_names("db", ["DB", "ACTION"]) == ["DB"]
-    assert similar_names("Env_Assertions", ["DB", "ENV_ASSERTION", "NL_ASSERTION"]) == ["ENV_ASSERTION"]
-    assert similar_names("DB", ["db", "Db"]) == ["Db"]
+@pytest.mark.parametrize(
+    ("name", "known", "hint"),
+    [
+        # Case does not count.
+        ("db", ["DB", "ACTION"], "; did you mean 'DB'?"),
+        ("Env_Assertions", ["DB", "ENV_ASSERTION", "NL_ASSERTION"], "; did you mean 'ENV_ASSERTION'?"),
+        ("DB", ["db", "Db"], "; did you mean 'Db'?"),
+        # Only names that are about as similar as the best one.
+        ("god-1", ["good-1", "good-2", "bad-1"], "; did you mean 'good-1'?"),
+        ("good", ["good-1", "good-2", "good-3", "good-4", "x"], "; did you mean 'good-4' or 'good-3' or 'good-2'?"),
+        ("x", ["abc"], ""),
+    ],
+)
+def test_a_suggestion_is_the_end_of_a_text(name: str, known: list[str], hint: str) -> None:
+    assert suggestion(name, known) == hint
 
 
-def test_only_names_about_as_similar_as_the_best_one_are_suggested() -> None:
-    assert similar_names("god-1", ["good-1", "good-2", "bad-1"]) == ["good-1"]
-    assert similar_names("good", ["good-1", "good-2", "good-3", "good-4", "x"]) == ["good-4", "good-3", "good-2"]
-    assert similar_names("x", ["abc"]) == []
-    assert similar_names("good", ["goodness"], cutoff=0.9) == []
-
-
-def test_a_suggestion_is_the_end_of_a_text() -> None:
-    assert suggestion([]) == ""
-    assert suggestion(["a", "b"]) == "; did you mean 'a' or 'b'?"
+def test_a_suggestion_is_as_similar_as_is_asked_for_and_shown_as_it_is_written() -> None:
+    assert suggestion("good", ["goodness"], cutoff=0.9) == ""
+    assert suggestion("agnet", ["agent"], shown="--tau-{}".format) == "; did you mean '--tau-agent'?"
 
 
 @pytest.mark.parametrize(

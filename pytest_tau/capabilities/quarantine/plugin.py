@@ -139,8 +139,8 @@ class Quarantine:
         today = datetime.now().astimezone().date()
         self._current = [entry for entry in entries if not entry.expired(today)]
         self._expired = [entry for entry in entries if entry.expired(today)]
-        #: The entries that match no task, by number, with the ids that are spelt alike.
-        self._unmatched: dict[int, list[str]] = {}
+        #: The entries that match no task, by number, with a hint to ids that are spelt alike.
+        self._unmatched: dict[int, str] = {}
         self._entries = {entry.number: entry for entry in entries}
 
     # Before -k and others deselect: an entry is unmatched if it names no task of the run's domains.
@@ -172,8 +172,6 @@ class Quarantine:
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""
-        from ...errors import suggestion
-
         #: The numbers of trials that passed and did not, by domain and task.
         outcomes: dict[tuple[str, str], Counter[bool]] = {}
         for record in self._run.records:
@@ -189,27 +187,27 @@ class Quarantine:
             f"entry {entry.number}, {entry.task!r}, expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
             for entry in self._expired
         ]
-        for number, close in self._unmatched.items():
+        for number, hint in self._unmatched.items():
             entry = f"entry {number}, {self._entries[number].task!r}"
-            lines.append(f"{entry}, is not a task of this run's domains{suggestion(close)}")
+            lines.append(f"{entry}, is not a task of this run's domains{hint}")
         return lines
 
 
-def _unmatched(known_ids: Collection[str], entries: Iterable[Entry], specs: Iterable[RunTask]) -> dict[int, list[str]]:
-    """Return the entries that name no task of the run's domains, with the ids that are spelt alike."""
-    from ...errors import similar_names
+def _unmatched(known_ids: Collection[str], entries: Iterable[Entry], specs: Iterable[RunTask]) -> dict[int, str]:
+    """Return the entries that name no task of the run's domains, with a hint to the ids that are spelt alike."""
+    from ...errors import suggestion
 
     domains = {spec.domain.name: spec.domain for spec in specs}
     known = {name: _ids_of(domain) for name, domain in domains.items()}
     # Also tasks of files, and tasks that are not selected.
     everywhere = set(known_ids)
-    found: dict[int, list[str]] = {}
+    found: dict[int, str] = {}
     for entry in entries:
         if entry.domain is not None and entry.domain not in domains:
             continue
         ids = everywhere.union(*(known[name] for name in domains if entry.domain in (None, name)))
         if not any(id_matches(task_id, entry.task) for task_id in ids):
-            found[entry.number] = similar_names(entry.task, ids)
+            found[entry.number] = suggestion(entry.task, ids)
     return found
 
 

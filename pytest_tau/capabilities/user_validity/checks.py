@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import is_interrupt
 from ...language import follows, words
 from ...models import AssistantMessage, UserMessage
 from .conversation import Conversation
@@ -144,10 +143,7 @@ def check_user(
             continue
         try:
             findings += check.find(conversation)
-        except BaseException as error:
-            if is_interrupt(error):
-                raise
-            # A conversation that was paid for must not be lost.
+        except Exception as error:  # noqa: BLE001 - what the other checks find must not be lost
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
     excused_names = tuple(name for name in CHECK_NAMES if name in excused) if excused else ()
     if not findings and not problems and not conversation.not_understood:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ...commands.project import option_groups
-from ...errors import ConfigurationError, similar_names, suggestion
+from ...errors import ConfigurationError, suggestion
 from ...terminal import print_paged
 from ..parser import Parser
 
@@ -53,7 +53,7 @@ def _chosen(groups: Mapping[str, Sequence[Option]], word: str) -> Mapping[str, S
     if not any(matching.values()):
         names = [option.name for options in groups.values() for option in options]
         raise ConfigurationError(
-            f"no group and no option is called {word!r}{suggestion(similar_names(name, [*names, *groups]))} "
+            f"no group and no option is called {word!r}{suggestion(name, [*names, *groups])} "
             f"(groups: {', '.join(groups)})"
         )
     return matching

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ...chat.call_arguments import refuse_arguments, refuse_name, thinks
 from ...chat.prices import Price, refuse_unpriced
-from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
+from ...errors import ConfigurationError, suggestion, unknown_name
 from ...masking import is_secret, mask_secrets
 from .client import load
 from .prices import will_be_priced
@@ -138,7 +138,7 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
         )
     if slash:
         return f"model {name!r}: {unknown_name('provider', provider, providers)}"
-    hint = suggestion(similar_names(name, litellm.model_list, cutoff=0.8))
+    hint = suggestion(name, litellm.model_list, cutoff=0.8)
     return f"model {name!r} has no known provider{hint} (for an OpenAI-compatible server, write openai/{name})"
 
 
@@ -179,11 +179,11 @@ def _check_name(name: str, route: _Route) -> None:
     known = {model.removeprefix(f"{route.provider}/") for model in load().models_by_provider.get(route.provider, ())}
     if not known or route.name in known:
         return
-    close = similar_names(route.name.lower(), known, cutoff=0.83)
-    if close and _is_misspelt(route.name, known):
-        prefix = name.removesuffix(route.name)
-        problem = f"unknown model {name!r}{suggestion([prefix + match for match in close])}"
-        raise ConfigurationError(f"{problem} (if litellm does not list the model, add its 'api_base')")
+    hint = suggestion(route.name.lower(), known, 0.83, shown=lambda close: name.removesuffix(route.name) + close)
+    if hint and _is_misspelt(route.name, known):
+        raise ConfigurationError(
+            f"unknown model {name!r}{hint} (if litellm does not list the model, add its 'api_base')"
+        )
 
 
 #: Letters that look like digits.

@@ -110,14 +110,14 @@ def _named_trials(definition: pytest.Function) -> int:
 
 def _checked_arguments(test: pytest.Item) -> dict[str, Any]:
     """Return the arguments of a test's markers; each marker is checked by itself."""
-    from ...errors import similar_names, suggestion
+    from ...errors import suggestion
 
     for marker in tau_markers(test):
         if marker.args:
             raise pytest.UsageError(f"marker tau: expected keyword arguments, such as domain={marker.args[0]!r}")
         for key, value in marker.kwargs.items():
             if key not in _MARKER_KEYS:
-                hint = suggestion(similar_names(key, _MARKER_KEYS))
+                hint = suggestion(key, _MARKER_KEYS)
                 raise pytest.UsageError(f"marker tau has no {key!r}{hint} (it has {', '.join(_MARKER_KEYS)})")
             expected, fits = _MARKER_KEYS[key]
             if not fits(value):
@@ -150,7 +150,7 @@ def _marked_specs(
     context.source("agent", config)
     context.source("user", config)
     domain, patterns = context.domain(name), wanted.get("tasks", ())
-    from ...errors import similar_names, suggestion
+    from ...errors import suggestion
     from ...runner import select, unmatched
     from .tasks import TaskSelector
 
@@ -158,6 +158,6 @@ def _marked_specs(
     tasks, patterns = domain.tasks(selector.split(config)), [patterns] if isinstance(patterns, str) else patterns
     for pattern in unmatched(tasks, patterns):
         split = f" in its split {config.split!r}" if config.split is not None else ""
-        hint = suggestion(similar_names(pattern, [task.id for task in tasks]))
+        hint = suggestion(pattern, [task.id for task in tasks])
         raise pytest.UsageError(f"marker tau: tasks: no task of {name!r}{split} matches {pattern!r}{hint}")
     return selector.select(select(tasks, patterns), domain, config, checks_states=checks_states)

@@ -240,11 +240,11 @@ def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Confi
     Raises:
         pytest.UsageError: Suggests domains with similar names.
     """
-    from ...errors import similar_names, unknown_name
+    from ...errors import suggestion, unknown_name
 
     name, path = _domain_of(argument), config.invocation_params.dir / argument.partition("::")[0]
     unreported = getattr(config.option, "dist", "no") != "no" and not config.option.pyargs
-    if name not in known and (unreported or similar_names(name, known)) and not path.exists():
+    if name not in known and (unreported or suggestion(name, known)) and not path.exists():
         raise pytest.UsageError(f"not found: {argument}: {unknown_name('domain', name, known)}")
 
 

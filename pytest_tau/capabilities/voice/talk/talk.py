@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .... import Ending
 from ....models import AssistantMessage, UserMessage
 from ....participants import Adapter
-from ....participants.adapters import RespondAdapter
-from ....participants.replies import TextStream
 from ..participants.agents import AgentTurns, Heard, Say, as_say, manners_of, message_of
 from ..ticks import NON_DIRECTED, SOUNDS
 from .conditions import EffectSchedule, heard_through
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from .... import Conversation
     from ....chat import TrialModel
     from ....models import ToolCall
-    from ....participants import Incoming, Reply
+    from ....participants import Incoming, Reply, TextStream
     from ..audio.ears import Ears, Part
     from ..ticks import SpeechInsert
     from .conditions import Conditions
@@ -171,13 +168,6 @@ class AgentSide:
         self._stops = self._stops or self._conversation.stop(AssistantMessage(content=stream.text))
         await self.drop_stream()
 
-    async def _first_words(self, reply: Any, side: Side, call: Callable[..., Awaitable[Any]]) -> Any:
-        """Return the first words of a reply that is a stream, and keep it; any other reply as it is."""
-        if not isinstance(reply, (Iterator, AsyncIterator)):
-            return reply
-        self._stream = TextStream(reply, side, call)
-        return await self._stream.words()
-
     def finish(self, tick: int) -> None:
         """Record what was being said when the conversation ended."""
         self.mouth.hush(tick)
@@ -221,9 +211,8 @@ class AgentSide:
         if isinstance(agent, Adapter) and callable(getattr(agent.target, "tick", None)):
             return lambda heard: conversation.of_side("agent", self._own_act(agent, heard))
         manners = manners_of(agent, domain_agents)
-        # Of other forms, what they have said is kept for them; what is repeated has to be known.
-        if isinstance(agent, RespondAdapter) and not manners.repeats:
-            agent.read_stream = self._first_words
+        if isinstance(agent, Adapter) and not manners.repeats:  # what is repeated has to be known
+            agent.keep_streams()
         note_cut, hear = self._method("interrupted"), self._method("hear_sound")
         return AgentTurns(self._ask, manners, conversation.greeting, note_cut, hear).tick
 
@@ -243,6 +232,9 @@ class AgentSide:
     async def _ask(self, message: Incoming) -> tuple[Reply, bool]:
         reply = await self._conversation.ask("agent", message)
         assert isinstance(reply, AssistantMessage), "an agent replies"
+        agent = self._conversation.sides["agent"]
+        if isinstance(agent, Adapter) and agent.stream is not None:
+            self._stream = agent.stream
         self._reply = reply
         return reply, self._conversation.stop(reply) is not None
 
