@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pytest
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain
     from ..models import Simulation, Task
-    from ..runner import RunConfig
+    from ..runner import RunConfig, Trial
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
@@ -72,33 +72,57 @@ class TaskSpec(NamedTuple):
         return None if self.skipped is None else self.skipped()
 
 
+class StartedTrial(Protocol):
+    """A trial of an item that was started, as ``TrialFuture`` has it: what reports show of it.
+
+    Attributes:
+        trial: The trial.
+        restored: Its simulation, if it was taken from the previous run.
+        elapsed: Seconds that it took, once it has ended.
+        fault: The exception of a participant that has ended the conversation; None if none has.
+        is_taken: Whether the item has it: if the item is run again, it gets another one.
+    """
+
+    trial: Trial
+    restored: Simulation | None
+    elapsed: float
+    fault: BaseException | None
+    is_taken: bool
+
+
 @dataclass
 class ItemState:
-    """The state of one item's trial in the process that runs it; made when the item is collected.
+    """What an item has of its trial in the process that runs it; made when the item is collected.
+
+    What it has of a simulation is dropped once that is reported: thousands of them would fill the memory.
 
     Attributes:
         report: What is reported of the trial so far, but for its record.
-        prefetched: The ``TrialFuture``, if it was started before the item ran and its result is not used yet.
-        simulation: The finished simulation, until it is reported; that of the test, which may change it.
+        trial: The trial, once it is started: before the item is run, or by it.
+        simulation: The finished simulation; that of the test, which may change it.
         record: The record of the simulation, made before the test and the hooks were given it.
-        elapsed: Seconds that a prefetched trial took.
-        restored: Whether the simulation comes from a previous run.
-        cassette: The cassette that this trial has recorded.
-        fault: The exception of a participant that has ended the conversation, for ``--pdb``.
-        traceback: The title and the text of the report's section about that exception.
         graded: The value of the fixture ``tau_task``, and the same task as it is run and graded.
     """
 
     report: TrialReport = field(default_factory=TrialReport)
-    prefetched: Any = None
+    trial: StartedTrial | None = None
     simulation: Simulation | None = None
     record: TrialRecord | None = None
-    elapsed: float | None = None
-    restored: bool = False
-    cassette: Path | None = None
-    fault: BaseException | None = None
-    traceback: tuple[str, str] | None = None
     graded: tuple[Task, TaskSpec] | None = None
+
+    @property
+    def prefetched(self) -> Any:
+        """Return the ``TrialFuture`` that was started before the item ran, and that the item has not taken yet."""
+        return self.trial if self.trial is not None and not self.trial.is_taken else None
+
+    @property
+    def is_restored(self) -> bool:
+        """Return whether the simulation comes from a previous run."""
+        return self.trial is not None and self.trial.restored is not None
+
+    def drop(self) -> None:
+        """Drop what is reported."""
+        self.trial = self.simulation = self.record = None
 
 
 _STATE = pytest.StashKey[ItemState]()

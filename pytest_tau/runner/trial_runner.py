@@ -52,8 +52,9 @@ class TrialRunner:
         tape = trial.models.tape
         self._clock = Clock(tape.times if tape else ())
         self.fault: BaseException | None = None
-        # The one that runs, for who ends the trial in another thread; None before the first.
+        # What runs, and what has come of it, for who ends the trial in another thread.
         self._attempt: Attempt | None = None
+        self._simulation: Simulation | None = None
 
     @property
     def late_calls(self) -> Sequence[str]:
@@ -83,7 +84,8 @@ class TrialRunner:
             raise
         finally:
             environment.close()
-        return self._completed(simulation)
+        self._simulation = self._completed(simulation)
+        return self._simulation
 
     async def conclude(self, stall: Stall) -> Simulation:
         """Return the simulation of a trial whose event loop was given up, with the messages and the verdict so far.
@@ -196,14 +198,16 @@ class TrialRunner:
     def interrupted(self, why: str) -> Simulation | None:
         """Return the trial as far as it has come, as one that was interrupted; None before its conversation begins.
 
+        One that has run is returned as it is.
+
         May be called in any thread, while the trial runs.
 
         Args:
             why: What has ended it.
         """
         attempt = self._attempt
-        if attempt is None:
-            return None
+        if attempt is None or self._simulation is not None:
+            return self._simulation
         begun, clock = attempt.simulation, self._clock
         simulation = begun.model_copy()
         if begun.reward_info is None:

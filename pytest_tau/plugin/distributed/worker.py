@@ -50,21 +50,23 @@ class Worker:
         """Attach what was stored since the last report."""
         report = yield
         # The controller reads attachments only from reports on trials.
-        attachments = self._attachments(item) if spec_of(item) is not None else {}
+        attachments = self._attachments(item, report.when) if spec_of(item) is not None else {}
         if attachments:
             add_facts(report, attachments=attachments)
         return report
 
-    def _attachments(self, item: pytest.Item) -> dict[str, Any]:
+    def _attachments(self, item: pytest.Item, when: str) -> dict[str, Any]:
+        from ...chat import Recorder
+        from ..run.models import cassette_path
         from ..store.writer import BufferedResultWriter
 
         context = get_context(item.config)
         if context is None or not isinstance(context.writer, BufferedResultWriter):
             return {}
-        attachments = context.writer.attachments(item.nodeid)
-        state = item_state(item)
-        cassette, state.cassette = state.cassette, None
-        if cassette is not None:
+        attachments, state, spec = context.writer.attachments(item.nodeid), item_state(item), spec_of(item)
+        trial = state.trial if when == "teardown" and state.record is not None else None
+        if trial is not None and spec is not None and isinstance(trial.trial.models.tape, Recorder):
+            cassette = cassette_path(item, spec, trial.trial.number)
             home = cassette_home(item.config)
             # The calls of an incomplete recording are paid for, and can be replayed.
             files = [file for file in (cassette, Path(f"{cassette}.part")) if file.is_file()]

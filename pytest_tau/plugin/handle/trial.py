@@ -80,7 +80,7 @@ class ItemTrial:
     def is_restored(self) -> bool:
         """Whether the simulation is that of an earlier run."""
         state = get_item_state(self._item)
-        return (state is not None and state.restored) or will_be_restored(self._item)
+        return (state is not None and state.is_restored) or will_be_restored(self._item)
 
     def environment(self) -> Environment:
         """Return a new environment."""

@@ -177,9 +177,10 @@ def pytest_runtest_makereport(
     from ...masking import mask_secrets
 
     state = item_state(item)
-    simulation, elapsed = state.simulation, state.elapsed
-    if report.when == "setup" and elapsed is not None:
-        report.duration = elapsed  # the trial started before the setup in which the item waits for it
+    simulation, trial = state.simulation, state.trial
+    if report.when == "setup" and trial is not None:
+        # It may have started before the setup in which the item waits for it.
+        report.duration = max(report.duration, trial.elapsed)
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", printable("\n".join(simulation.replay_differences))))
     if (
@@ -190,10 +191,10 @@ def pytest_runtest_makereport(
     ):
         report.sections += _capability_section(item.config, simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
-    if report.failed and state.traceback is not None and not brief:
-        title, text = state.traceback
-        report.sections.append((title, printable(text)))
-        state.traceback = None  # an error of the teardown has its own
+    if report.failed and trial is not None and simulation is not None and not brief:
+        from ..run.item_facts import fault_section
+
+        report.sections += fault_section(trial, simulation)
     if report.failed and simulation is not None and not (explained or is_task_item(item) or brief):
         from ...diagnosis import explain, plain_text
         from ..capabilities import capabilities_of

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ConfigurationError
 from ...world import WORLDS
 from ..context.event_loop import RunningLoop, guarded
+from ..items import item_state
 from .asyncio_fixtures import check_test_loop
 from .outcomes import result_of
+from .waiting import give_up, wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
     from ...models import Simulation
@@ -24,19 +28,23 @@ class AsyncTrial:
 
     Args:
         request: The request of the fixture.
-        trial: The trial, with the agent and the user of the fixtures.
+        make: Makes the trial of an agent and a user.
+        agent: The agent of the fixtures.
+        user: Their user.
 
     Raises:
         ConfigurationError: The test is not ``async``, or also requests ``tau_simulation``.
     """
 
-    def __init__(self, request: pytest.FixtureRequest, trial: TrialFuture) -> None:
+    def __init__(
+        self, request: pytest.FixtureRequest, make: Callable[[Any, Any], TrialFuture], agent: Any, user: Any
+    ) -> None:
         test: Any = request.node
         if not inspect.iscoroutinefunction(test.obj):
             raise ConfigurationError("tau_run is for async tests: request tau_simulation, which runs the trial itself")
         if "tau_simulation" in test.fixturenames:
             raise ConfigurationError("tau_run and tau_simulation run the same trial: request one of them")
-        self._request, self._trial = request, trial
+        self._request, self._make, self._agent, self._user = request, make, agent, user
         self._called = False
         #: Whether the trial has ended; not if the test has started it as a task and does not await that.
         self.ended = False
@@ -57,9 +65,8 @@ class AsyncTrial:
             raise ConfigurationError("tau_run runs one trial: use the marker's trials=… for more of them")
         check_test_loop(self._request)
         self._called = True
-        trial = self._trial
-        trial.agent = trial.agent if agent is None else agent
-        trial.user = trial.user if user is None else user
+        trial = self._make(self._agent if agent is None else agent, self._user if user is None else user)
+        item_state(trial.item).trial = trial
         # The test may have changed what tools see, such as the time.
         with guarded(asyncio.get_running_loop()), WORLDS.another():
             simulation = await self._run(trial.start(RunningLoop()))
@@ -68,9 +75,9 @@ class AsyncTrial:
     async def _run(self, trial: TrialFuture) -> Simulation:
         try:
             await trial.arrive()
-            return trial.wait()
+            return wait_for(trial)
         except BaseException as error:
-            trial.give_up(error)
+            give_up(trial, error)
             raise
         finally:
             self.ended = True

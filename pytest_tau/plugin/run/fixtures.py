@@ -5,6 +5,7 @@ Every run of pytest imports this module, so that it imports nothing else until a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -149,12 +150,10 @@ def tau_simulation(
 ) -> Simulation:
     """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
-    from .setup import make_trial
-    from .trials import TrialFuture, run_trial
+    from .waiting import run_trial
 
-    item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    trial = make_trial(item, spec, int(tau_trial), tau_env, _tau_models)
-    return run_trial(request, TrialFuture(item, spec, trial, tau_agent, tau_user, tau_trial))
+    spec = _graded(request, _tau_spec, tau_task)
+    return run_trial(request, _trial(request, spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
 
 
 @pytest.fixture
@@ -170,12 +169,29 @@ def tau_run(
 ) -> AsyncTrial:
     """Return a callable that an ``async`` test awaits to run the trial on its event loop, with an agent of its own."""
     from .async_trial import AsyncTrial
+
+    spec = _graded(request, _tau_spec, tau_task)
+    make = partial(_trial, request, spec, tau_trial, tau_env, _tau_models)
+    return AsyncTrial(request, make, tau_agent, tau_user)
+
+
+def _trial(
+    request: pytest.FixtureRequest,
+    spec: TaskSpec,
+    tau_trial: TauTrial,
+    environment: Environment,
+    models: TrialModels,
+    agent: Any,
+    user: Any,
+) -> TrialFuture:
+    """Return the trial of a test, with what its fixtures have made."""
     from .setup import make_trial
     from .trials import TrialFuture
 
-    item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    trial = make_trial(item, spec, int(tau_trial), tau_env, _tau_models)
-    return AsyncTrial(request, TrialFuture(item, spec, trial, tau_agent, tau_user, tau_trial))
+    # A fixture that overrides tau_trial may return a plain number.
+    opened = getattr(tau_trial, "opened", None)
+    trial = make_trial(request.node, spec, int(tau_trial), environment, models, opened)
+    return TrialFuture(request.node, spec, trial, agent, user)
 
 
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:

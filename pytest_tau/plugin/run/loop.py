@@ -74,7 +74,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         if prefetcher is not None:
             prefetcher.release(item)
         if (state := get_item_state(item)) is not None:
-            state.simulation = state.record = None  # it is reported, and thousands of them would fill the memory
+            state.drop()
 
 
 def _interrupt(config: pytest.Config) -> None:

@@ -55,14 +55,15 @@ def record_of(item: pytest.Item, simulation: Simulation) -> TrialRecord:
         spec.task,
         spec.domain.name,
         item.nodeid,
-        restored=item_state(item).restored,
+        restored=item_state(item).is_restored,
         evaluators=require_context(item.config).evaluators,
     )
 
 
 def at_fault(item: pytest.Item, failure: _Failure) -> _Failure:
     """Return the failure of an item, with ``--pdb`` with the traceback of the participant's exception behind it."""
-    fault = item_state(item).fault
+    trial = item_state(item).trial
+    fault = trial.fault if trial is not None and item.config.option.usepdb else None
     return failure if fault is None else failure.with_traceback(raised_by(fault).__traceback__)
 
 

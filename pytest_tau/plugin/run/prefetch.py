@@ -163,5 +163,5 @@ class TrialPrefetcher:
             self._unfit.add(item)
             return
         self._started.add(item)
-        self._running[item] = item_state(item).prefetched = trial
+        self._running[item] = item_state(item).trial = trial
         trial.add_done_callback(lambda: self._finished.put(item))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...chat import TrialModels
+from ...errors import ConfigurationError
 from ...runner.conditions import model_arguments, prompt_name
+from ...runs.manifest_diff import diff_values
 from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..makers import SIDES, maker_of
@@ -41,7 +43,29 @@ def restore(item: pytest.Item) -> None:
         for side in SIDES
     ]
     trial = TrialFuture(item, spec, make_trial(item, spec, simulation.trial, environment, models), *sides)
-    state.prefetched, state.restored = trial.restore(simulation), True
+    state.trial = trial.restore(simulation)
+
+
+def check_reuse(trial: TrialFuture, agent: Any, user: Any) -> None:
+    """Check that a simulation of the previous run had the participants that hooks and fixtures make now.
+
+    Args:
+        trial: The trial; nothing is checked if it was run by this run.
+        agent: The agent that is made now.
+        user: The user.
+
+    Raises:
+        ConfigurationError: It had others; names both.
+    """
+    if trial.restored is None or not trial.restored.conditions:
+        return
+    sources = sources_of(require_context(trial.item.config), trial.spec, agent, user)
+    now: dict[str, Any] = {side: source.name for side, source in zip(SIDES, sources, strict=True)}
+    then: dict[str, Any] = {side: trial.restored.conditions.get(side) for side in SIDES}
+    if differences := diff_values("", then, now):
+        label = run_state(trial.item.config).paths.resume_label
+        problem = "the earlier run had another participant; start a new run without"
+        raise ConfigurationError("\n  ".join([f"{label}: {problem} {label}", *differences]))
 
 
 def _is_by_hook(side: Side, item: pytest.Item) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...environment import Environment
     from ...models import Task
     from ...participants import ParticipantSource, Side
+    from ...participants.own_loop import AgentTrial
     from ...runner import Trial
     from ..context.run_context import RunContext
     from ..hook_calls import HookCall
@@ -63,9 +64,17 @@ def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip the trial of a variant that a capability cannot make of its task, unless a stored one is reused."""
+    """Drop the trial of a test that is run again.
+
+    Skip that of a variant that a capability cannot make of its task, unless a stored one is reused.
+    """
     spec = spec_of(item)
-    if spec is None or spec.skipped is None or item_state(item).restored:
+    if spec is None:
+        return
+    state = item_state(item)
+    if state.trial is not None and state.trial.is_taken:
+        state.drop()
+    if spec.skipped is None or state.is_restored:
         return
     if (reason := spec.why_skipped()) is not None:
         pytest.skip(reason)
@@ -87,7 +96,14 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
-def make_trial(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment, models: TrialModels) -> Trial:
+def make_trial(
+    item: pytest.Item,
+    spec: TaskSpec,
+    number: int,
+    environment: Environment,
+    models: TrialModels,
+    agent_trial: AgentTrial | None = None,
+) -> Trial:
     """Return a trial of an item.
 
     Args:
@@ -96,6 +112,7 @@ def make_trial(item: pytest.Item, spec: TaskSpec, number: int, environment: Envi
         number: The number of the trial, from 0.
         environment: The databases and tools.
         models: The models that are called.
+        agent_trial: What the test's own fixtures have used of the trial, if any.
     """
     from ...runner import Trial
 
@@ -108,6 +125,7 @@ def make_trial(item: pytest.Item, spec: TaskSpec, number: int, environment: Envi
         number,
         require_context(item.config).seed(number),
         make_tools=_tools_of_plugins(item),
+        agent_trial=agent_trial,
         test=item.nodeid,
     )
 
