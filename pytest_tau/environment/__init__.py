@@ -9,6 +9,7 @@ from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
 from .environment import Environment
+from .execution_checks import check_initial_state, check_reference, check_repeatable
 from .functions import domain_of, postgresql, sqlite
 from .jsonable import jsonable
 from .records import Record, canonical
@@ -17,16 +18,7 @@ from .results import is_error, same_reply, same_result, stored_calls
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import (
-    check_comparable,
-    check_domain,
-    check_history,
-    check_initial_state,
-    check_reference,
-    check_repeatable,
-    check_task,
-    on_other_domain,
-)
+from .validation import check_comparable, check_domain, check_history, check_task, on_other_domain
 from .values import Value, Values, declare_values, filled, flat_values, named_in, number_word, read_values
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..environment import unstable_reference
-from ..environment.functions.sessions import SessionState
+from ..environment.functions.session_state import SessionState
 from ..errors import DomainError
 from ..models import OutsideChanges, calls_in
 from .component import CustomComponent

@@ -380,7 +380,7 @@ def test_a_state_is_converted_where_tasks_change_it():
     environment = domain.environment()
     for _ in range(5):
         assert environment.call("show", {}).content.count(":") == 3000
-        environment.agent_db._value = pytest_tau.environment.functions.sessions._UNREAD
+        environment.agent_db._value = pytest_tau.environment.functions.sessions.UNREAD
         assert len(environment.dump()["agent"]["items"]) == 3000
     environment.call("stop", {})
 

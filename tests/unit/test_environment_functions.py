@@ -18,7 +18,7 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
-from pytest_tau.environment.functions.sessions import FirstState
+from pytest_tau.environment.functions.session_state import FirstState, SessionState
 from pytest_tau.environment.jsonable import jsonable, state_data
 from pytest_tau.errors import ConfigurationError, DomainError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
@@ -782,10 +782,10 @@ def test_an_error_without_a_text_is_shown_by_its_class(error, text):
 def test_a_memo_keeps_the_latest_states(monkeypatch):
     monkeypatch.setattr(sessions, "_MOST_STATES", 2)
     memo = sessions.Memo()
-    logs = [tuple(sessions._Entry(name, {}) for name in names) for names in ("a", "ab", "abc")]
+    logs = [tuple(sessions.SessionCall(name, {}) for name in names) for names in ("a", "ab", "abc")]
     for number, log in enumerate(logs):
         memo.note_state(log, number)
-    assert [memo.state(log) for log in logs] == [sessions._UNREAD, 1, 2]
+    assert [memo.state(log) for log in logs] == [sessions.UNREAD, 1, 2]
 
 
 class _Counted(sessions.Session):
@@ -813,7 +813,7 @@ def counting():
     """A class of states that remembers what was called, as those of tool servers do."""
     first = FirstState("counting", "")
     members = {"source": _Sessions(), "memo": sessions.Memo(), "comparable": True, "first": first}
-    return type("Counting", (sessions.SessionState,), members)
+    return type("Counting", (SessionState,), members)
 
 
 def test_states_between_repeated_calls_are_remembered(counting):

@@ -17,7 +17,7 @@ from .callables import by_name, has_own_schema
 from .calling import FunctionCaller
 from .patching import Patches
 from .postgresql_state import PostgreSQL
-from .sessions import FirstState, SessionState
+from .session_state import FirstState, SessionState
 from .source import FunctionSource
 from .sqlite_state import SQLite
 

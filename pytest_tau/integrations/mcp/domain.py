@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
 from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
-from ...environment.functions.sessions import FirstState, Memo, SessionState
+from ...environment.functions.session_state import FirstState, SessionState
+from ...environment.functions.sessions import Memo
 from ...environment.jsonable import state_data
 from ...errors import ConfigurationError, ToolServerError, hides_frames, unknown_name
 from .connection import Launch
