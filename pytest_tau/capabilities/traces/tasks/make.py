@@ -20,7 +20,7 @@ from .state import Inferred, infer_state, playable, problem_of, replayed
 from .user import scenario_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ....environment import Domain
     from ....models import Call, InitialState, Simulation
@@ -153,15 +153,18 @@ def _made(
         " ".join(sorted(re.findall(r"\w+", scenario.script.requests[0].say.lower()))) if scenario.script else "",
     )
     notes = tuple(f"message {number_in_run(conversation, n.message_idx)}: {n.text}" for n in inferred.differences)
-    if draft:
-        return Made(conversation.id, task, notes=notes, draft=True, likeness=likeness)
-    proof = tuple(prove(task, domain, conversation, wrong=choices.wrong))
+    made = Made(conversation.id, task, notes=notes, draft=draft, likeness=likeness)
+    return made if draft else _proved(made, task, prove(task, domain, conversation, wrong=choices.wrong))
+
+
+def _proved(made: Made, task: Task, checks: Iterable[Check]) -> Made:
+    """Return what was made of a conversation with its proof, or without its task if a check fails."""
+    proof = tuple(checks)
     failed = next((check for check in proof if not check.ok), None)
     if failed is not None:
-        return Made(conversation.id, None, f"{failed.name}: {failed.text}", proof, notes, likeness=likeness)
+        return made._replace(task=None, refused=f"{failed.name}: {failed.text}", proof=proof)
     proved = {**task.annotations, "proof": {check.name: check.text for check in proof}}
-    task = task.model_copy(update={"annotations": proved})
-    return Made(conversation.id, task, proof=proof, notes=notes, likeness=likeness)
+    return made._replace(task=task.model_copy(update={"annotations": proved}), proof=proof)
 
 
 def _changes(call: Call, domain: Domain) -> bool:
