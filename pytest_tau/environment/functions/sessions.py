@@ -1,4 +1,4 @@
-"""Sessions: live tools that exist already, the calls that are made in them, and what is remembered of those."""
+"""Sessions: live tools that exist already, the calls that are made in them, and a memory of their results."""
 
 from __future__ import annotations
 
