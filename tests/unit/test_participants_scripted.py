@@ -117,6 +117,13 @@ def test_it_does_not_open_twice_where_the_conversation_has_begun() -> None:
 
 
 FACTS = {"name": "Ada Berg", "email": "ada@example.com", "zip": "12345"}
+MORE_FACTS = {
+    "lucky_number": "7",
+    "member_id": "m7",
+    "member_number": "12",
+    "items": "the lamp and the desk",
+    "location": "I am abroad in Norway.",
+}
 
 
 @pytest.mark.parametrize(
@@ -131,20 +138,23 @@ FACTS = {"name": "Ada Berg", "email": "ada@example.com", "zip": "12345"}
         ("I can look you up by name and zip code. Could you provide these details?",
          "My name is Ada Berg. My zip is 12345."),
         ("I’ll need your e-mail.", "My email is ada@example.com."),
+        ("Which payment method would you like me to use?", "My payment method is paypal_7."),
+        ("Your name and your order are shown here. What is your zip code?", "My zip is 12345."),
+        # A fact without a row in the table is meant by its own words
+        ("What is your lucky number?", "My lucky number is 7."),
+        # Plural facts and sentences are phrased as such
+        ("Which items are it?", "My items are the lamp and the desk."),
+        ("Are you travelling?", "I am abroad in Norway."),
+        # An id and a number are two facts if the script has both
+        ("What is your member number?", "My member number is 12."),
+        ("What is your member ID?", "My member id is m7."),
+        # Several things are answered at once
+        ("What is your zip code? And please check the lamp. Do you confirm the return?",
+         'I did "check lamp". It says: The lamp is OFF. My zip is 12345. Yes, please.'),
     ],
 )  # fmt: skip
 def test_it_gives_the_requested_facts(asked: str, told: str) -> None:
-    assert talk(facts=FACTS).say(asked) == told
-
-
-def test_it_gives_no_other_facts() -> None:
-    said = talk(facts=FACTS).say("Your name and your order are shown here. What is your zip code?")
-    assert said == "My zip is 12345."
-
-
-def test_it_answers_several_things_at_once() -> None:
-    said = talk(facts=FACTS).say("What is your zip code? And please check the lamp. Do you confirm the return?")
-    assert said == 'I did "check lamp". It says: The lamp is OFF. My zip is 12345. Yes, please.'
+    assert talk(facts=FACTS | MORE_FACTS).say(asked) == told
 
 
 def test_a_fact_of_the_request_comes_before_a_general_one() -> None:
@@ -152,11 +162,6 @@ def test_a_fact_of_the_request_comes_before_a_general_one() -> None:
     assert user.say("Why is that?") == "It broke."
     user.say("I have cancelled it.")
     assert user.say("Why is that?") == "I moved."
-
-
-def test_a_fact_without_a_row_in_the_table_is_meant_by_its_own_words() -> None:
-    user = talk(facts={"address": "1 Old Road", "lucky_number": "7"})
-    assert user.say("What is your lucky number?") == "My lucky number is 7."
 
 
 @pytest.mark.parametrize(
@@ -168,21 +173,9 @@ def test_an_id_of_its_own_is_also_a_number_or_a_code(name: str, asked: str) -> N
     assert "is m7." in talk(facts={name: "m7"}).say(asked)
 
 
-def test_an_id_and_a_number_are_two_facts_if_the_script_has_both() -> None:
-    user = talk(facts={"member_id": "m7", "member_number": "12"})
-    assert user.say("What is your member number?") == "My member number is 12."
-    assert user.say("What is your member ID?") == "My member id is m7."
-
-
 def test_an_email_address_is_no_address() -> None:
     user = talk(facts={"address": "1 Old Road"})
     assert user.say("What is your email address?") == "I do not know the email. My order id is #W12."
-
-
-def test_plural_facts_and_sentences_are_phrased_as_such() -> None:
-    user = talk(facts={"items": "the lamp and the desk", "location": "I am abroad in Norway."})
-    assert user.say("Which items are it?") == "My items are the lamp and the desk."
-    assert user.say("Are you travelling?") == "I am abroad in Norway."
 
 
 # Answers
@@ -212,6 +205,7 @@ def test_an_answer_comes_once_before_a_yes() -> None:
         "Before I go on, please confirm:\n- the lamp goes back",
         "Would you like me to return the lamp?",
         "Would you like to return it today?",
+        "I will return it now. Do you confirm?",
     ],
 )
 def test_it_confirms(text: str) -> None:
@@ -226,8 +220,7 @@ def test_it_answers_an_open_question_by_its_request(text: str) -> None:
     assert talk().say(text) == RETURN["say"]
 
 
-def test_it_answers_an_open_question_by_a_fact() -> None:
-    assert talk().say("Which payment method would you like me to use?") == "My payment method is paypal_7."
+def test_a_question_for_a_fact_that_it_has_not_is_no_yes() -> None:
     assert "Yes" not in talk().say("Which colour would you like me to look for?")
 
 
@@ -346,22 +339,47 @@ def test_of_two_ways_it_takes_the_one_that_it_accepts() -> None:
 # The device
 
 
-def test_it_does_on_its_device_what_it_is_asked_to_and_reports_it() -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Please turn on the lamp.", 'I did "toggle lamp". It says: Lamp is now ON.'),
+        ("Is the lamp on?", 'I did "check lamp". It says: The lamp is OFF.'),
+        ("Please ring the bell with the soft tune.", 'I tried "ring", but it says: Error: the bell is broken.'),
+        ("Please ring the bell.", "Which tune do you mean?"),
+    ],
+)
+def test_it_reports_what_its_device_says(text: str, said: str) -> None:
+    assert talk().say(text) == said
+
+
+TOGGLE, CHECK = ("toggle_lamp", {}), ("check_lamp", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("Please turn on the lamp.", [TOGGLE]),
+        ('Please use `check_lamp`, then call ring(tune="shrill").', [CHECK, ("ring", {"tune": "shrill"})]),
+        # In order of mention
+        (
+            "First ring the bell with the loud tune, then switch the lamp on and check the lamp.",
+            [("ring", {"tune": "high"}), TOGGLE, CHECK],
+        ),
+        # What hangs on a condition waits for what does not
+        ("Please check the lamp. If it is off, turn the lamp on.", [CHECK]),
+        # An argument is missing
+        ("Please ring the bell.", []),
+        # Nothing is asked of it
+        ("Do not turn on the lamp.", []),
+        ("I will turn on the lamp at our shop.", []),
+        ("Are you willing to turn on the lamp?", []),
+        ("The lamp was turned on yesterday.", []),
+    ],
+)
+def test_it_does_on_its_device_what_it_is_asked_to(text: str, calls: Any) -> None:
     user = talk()
-    assert user.say("Please turn on the lamp.") == 'I did "toggle lamp". It says: Lamp is now ON.'
-    assert user.called == ["toggle_lamp"]
-
-
-def test_it_takes_a_tool_s_name_and_an_argument_for_one_as_well() -> None:
-    user = talk()
-    user.say('Please use `check_lamp`, then call ring(tune="shrill").')
-    assert user.calls == [("check_lamp", {}), ("ring", {"tune": "shrill"})]
-
-
-def test_it_does_several_things_in_order_of_mention() -> None:
-    user = talk()
-    user.say("First ring the bell with the loud tune, then switch the lamp on and check the lamp.")
-    assert user.calls == [("ring", {"tune": "high"}), ("toggle_lamp", {}), ("check_lamp", {})]
+    user.say(text)
+    assert user.calls == calls
 
 
 def test_a_switch_that_stands_right_stays_as_it_is() -> None:
@@ -369,42 +387,6 @@ def test_a_switch_that_stands_right_stays_as_it_is() -> None:
     opened.say(GREETING)
     assert opened.say("Please turn on the lamp.") == 'I did "toggle lamp". It says: Lamp is now ON.'
     assert opened.called == ["toggle_lamp", "toggle_lamp"]
-
-
-def test_it_reports_an_error() -> None:
-    said = talk().say("Please ring the bell with the soft tune.")
-    assert said == 'I tried "ring", but it says: Error: the bell is broken.'
-
-
-def test_it_asks_which_where_an_argument_is_missing() -> None:
-    user = talk()
-    assert user.say("Please ring the bell.") == "Which tune do you mean?"
-    assert user.calls == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Do not turn on the lamp.",
-        "I will turn on the lamp at our shop.",
-        "Are you willing to turn on the lamp?",
-        "The lamp was turned on yesterday.",
-    ],
-)
-def test_it_leaves_its_device_alone_where_nothing_is_asked_of_it(text: str) -> None:
-    user = talk()
-    user.say(text)
-    assert user.calls == []
-
-
-def test_a_question_about_the_device_is_answered_by_a_look() -> None:
-    assert talk().say("Is the lamp on?") == 'I did "check lamp". It says: The lamp is OFF.'
-
-
-def test_what_hangs_on_a_condition_waits_for_what_does_not() -> None:
-    user = talk()
-    user.say("Please check the lamp. If it is off, turn the lamp on.")
-    assert user.called == ["check_lamp"]
 
 
 def test_it_does_not_do_what_its_script_declines() -> None:
@@ -509,10 +491,6 @@ def test_a_promise_and_what_has_been_done_are_no_announcement(text: str) -> None
     assert talk(RETURN, {"say": "Now the desk."}).say(text) == "Now the desk."
 
 
-def test_an_announcement_with_a_question_is_answered_by_a_yes() -> None:
-    assert talk().say("I will return it now. Do you confirm?") == "Yes, please."
-
-
 def test_a_question_is_dealt_with_by_an_answer() -> None:
     user = talk({"say": "How much is left on my card?"}, {"say": "Now the desk."})
     assert user.say("There are $12 left.") == "Now the desk."
@@ -614,14 +592,19 @@ def made(scenario: dict[str, Any]) -> Any:
     return script_of(task, list(Handset.tools().values()), SPOKEN)
 
 
-def test_tokens_that_end_a_conversation_are_not_said() -> None:
-    (request,) = made(prose("You want a refund. Say ###STOP### then, or ###TRANSFER### now.")).requests
-    assert request.say == "I want a refund. Say then, or now."
-
-
-def test_the_reason_for_the_call_is_said_in_the_first_person() -> None:
-    (request,) = made(prose("Your lamp is broken and you want a new one. They told you to call yourself.")).requests
-    assert request.say == "My lamp is broken and I want a new one. They told me to call myself."
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        # Tokens that end a conversation are not said
+        ("You want a refund. Say ###STOP### then, or ###TRANSFER### now.", "I want a refund. Say then, or now."),
+        (
+            "Your lamp is broken and you want a new one. They told you to call yourself.",
+            "My lamp is broken and I want a new one. They told me to call myself.",
+        ),
+    ],
+)
+def test_the_reason_for_the_call_is_said_in_the_first_person(reason: str, said: str) -> None:
+    assert [request.say for request in made(prose(reason)).requests] == [said]
 
 
 def test_facts_are_taken_from_the_prose() -> None:
