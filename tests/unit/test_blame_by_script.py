@@ -11,8 +11,8 @@ from pytest_tau.diagnosis import agreed_rules, script_rules, user_rules
 from pytest_tau.diagnosis.evidence import Evidence
 from pytest_tau.language.wishes import reconsidered
 
-from .test_blame_on_proof import PRICE, STOP, made, scenario
-from .test_blame_rules import HELLO, LOOK, about, shown
+from .blames import HELLO, PRICE, STOP, answered, facts_of, named_for_call, scenario
+from .test_blame_rules import LOOK
 from .tiny import action, agent, call, user
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BOTH = agent("I will add the Desk Lamp (i-1) and the Mug (i-2). Do you confirm?")
 ADD_BOTH = action("add", item_id="o-77", tags=["i-1", "i-2"])
 ADD_LAMP = action("add", item_id="o-77", tags=["i-1"])
-ADDED_BOTH = made(call("add", item_id="o-77", tags=["i-1", "i-2"]))
+ADDED_BOTH = answered(call("add", item_id="o-77", tags=["i-1", "i-2"]))
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,9 @@ ADDED_BOTH = made(call("add", item_id="o-77", tags=["i-1", "i-2"]))
 def test_a_part_that_was_agreed_and_is_not_in_the_call(
     domain: Domain, proposal: str, answer: str, expected: Any
 ) -> None:
-    talk = [*LOOK, agent(proposal), user(answer), *made(call("add", item_id="o-77", tags=["i-1"])), STOP]
-    facts = about(domain, scenario("Add both.", ADD_BOTH), HELLO, *talk)
-    deviation = facts.deviations[0]
-    assert deviation.made is not None
-    assert shown(agreed_rules.dropped_part(facts, deviation, deviation.made)) == expected
+    talk = [*LOOK, agent(proposal), user(answer), *answered(call("add", item_id="o-77", tags=["i-1"])), STOP]
+    facts = facts_of(domain, scenario("Add both.", ADD_BOTH), HELLO, *talk)
+    assert named_for_call(agreed_rules.dropped_part, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,10 +58,8 @@ def test_a_part_that_was_agreed_and_is_not_in_the_call(
 )
 def test_what_the_user_had_just_declined(domain: Domain, answer: str, expected: Any) -> None:
     talk = [*LOOK, BOTH, user(answer), *ADDED_BOTH, STOP]
-    facts = about(domain, scenario("Add the lamp.", ADD_LAMP), HELLO, *talk)
-    deviation = facts.deviations[0]
-    assert deviation.made is not None
-    assert shown(agreed_rules.did_declined(facts, deviation, deviation.made)) == expected
+    facts = facts_of(domain, scenario("Add the lamp.", ADD_LAMP), HELLO, *talk)
+    assert named_for_call(agreed_rules.did_declined, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,10 +78,8 @@ def test_the_user_agrees_to_a_part_that_its_scenario_takes_back(
     domain: Domain, text: str, wish: str, expected: Any
 ) -> None:
     talk = [user(wish), *LOOK, BOTH, user("Yes."), *ADDED_BOTH, STOP]
-    facts = about(domain, scenario(text, ADD_LAMP), HELLO, *talk)
-    deviation = facts.deviations[0]
-    assert deviation.made is not None
-    assert shown(script_rules.kept_wish(facts, deviation, deviation.made)) == expected
+    facts = facts_of(domain, scenario(text, ADD_LAMP), HELLO, *talk)
+    assert named_for_call(script_rules.kept_wish, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,17 +98,15 @@ def test_the_user_agrees_to_a_call_that_its_scenario_takes_back(
     domain: Domain, text: str, answer: str, expected: Any
 ) -> None:
     talk = [user("The mug."), *LOOK, agent("Remove the Mug (i-2)? Do you confirm?"), user(answer)]
-    facts = about(domain, scenario(text), HELLO, *talk, *made(call("tag", item_id="lamp", tag="i-2")), STOP)
-    deviation = facts.deviations[0]._replace(wanted=None)
-    assert deviation.made is not None
-    assert shown(script_rules.kept_wish(facts, deviation, deviation.made)) == expected
+    facts = facts_of(domain, scenario(text), HELLO, *talk, *answered(call("tag", item_id="lamp", tag="i-2")), STOP)
+    assert named_for_call(script_rules.kept_wish, facts, wanted=None) == expected
 
 
 def shoe(record: str, size: str, price: float) -> dict[str, Any]:
     return {"item_id": record, "options": {"size": size, "colour": "red"}, "price": price}
 
 
-SHOES = made(
+SHOES = answered(
     call("look", item_id="o-1"),
     json.dumps([{**shoe("s-1", "9", 11.5), "name": "Running Shoes"}, shoe("s-2", "9", 12.5), shoe("s-3", "8", 13.5)]),
 )
@@ -135,10 +127,8 @@ SHOES = made(
 def test_a_condition_that_the_user_never_said(domain: Domain, text: str, wish: str, expected: Any) -> None:
     wanted = scenario(text, action("add", item_id="s-1", tags=["s-2"]))
     talk = [user(wish), *SHOES, agent("The red ones, s-3? Do you confirm?"), user("Yes.")]
-    facts = about(domain, wanted, HELLO, *talk, *made(call("add", item_id="s-1", tags=["s-3"])), STOP)
-    deviation = facts.deviations[0]
-    assert deviation.made is not None
-    assert shown(script_rules.kept_silent(facts, deviation, deviation.made)) == expected
+    facts = facts_of(domain, wanted, HELLO, *talk, *answered(call("add", item_id="s-1", tags=["s-3"])), STOP)
+    assert named_for_call(script_rules.kept_silent, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -151,15 +141,14 @@ def test_a_condition_that_the_user_never_said(domain: Domain, text: str, wish: s
 )
 def test_a_number_that_the_user_never_said(domain: Domain, text: str, wish: str, expected: Any) -> None:
     talk = [user(wish), agent("One seat and 2 bags. Do you confirm?"), user("Yes.")]
-    facts = about(domain, scenario(text, PRICE), HELLO, *talk, *made(call("price", item_id="lamp", price=2)), STOP)
-    deviation = facts.deviations[0]
-    bags = deviation.slots[0]._replace(name="total_bags", got=(2,), wanted=(0,))
-    assert deviation.made is not None
-    deviation = deviation._replace(slots=(bags,))
-    assert shown(script_rules.kept_silent(facts, deviation, deviation.made or facts.calls[0])) == expected
+    facts = facts_of(
+        domain, scenario(text, PRICE), HELLO, *talk, *answered(call("price", item_id="lamp", price=2)), STOP
+    )
+    bags = facts.deviations[0].slots[0]._replace(name="total_bags", got=(2,), wanted=(0,))
+    assert named_for_call(script_rules.kept_silent, facts, slots=(bags,)) == expected
 
 
-LISTED = made(call("look", item_id="ann"), '{"user_id": "ann", "orders": ["lamp", "desk"]}')
+LISTED = answered(call("look", item_id="ann"), '{"user_id": "ann", "orders": ["lamp", "desk"]}')
 
 
 @pytest.mark.parametrize(
@@ -173,11 +162,9 @@ LISTED = made(call("look", item_id="ann"), '{"user_id": "ann", "orders": ["lamp"
     ],
 )
 def test_the_user_chooses_another_record(domain: Domain, offer: str, choice: str, expected: Any) -> None:
-    talk = [user("My order."), *LISTED, agent(offer), user(choice), *made(call("price", item_id="desk", price=150))]
-    facts = about(domain, scenario("Price it.", PRICE), HELLO, *talk, STOP)
-    deviation = facts.deviations[0]
-    assert deviation.made is not None
-    assert shown(script_rules.chose_record(facts, deviation, deviation.made)) == expected
+    talk = [user("My order."), *LISTED, agent(offer), user(choice), *answered(call("price", item_id="desk", price=150))]
+    facts = facts_of(domain, scenario("Price it.", PRICE), HELLO, *talk, STOP)
+    assert named_for_call(script_rules.chose_record, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -190,7 +177,7 @@ def test_the_user_chooses_another_record(domain: Domain, offer: str, choice: str
 )
 def test_who_leaves_when_nothing_is_left_to_change(domain: Domain, announcement: str, is_fault: bool) -> None:
     wanted = scenario("How many?", communicate_info=["7"], reward_basis=["DB", "COMMUNICATE"])
-    facts = about(domain, wanted, HELLO, user("How many?"), agent(announcement), user("Bye. ###STOP###"))
+    facts = facts_of(domain, wanted, HELLO, user("How many?"), agent(announcement), user("Bye. ###STOP###"))
     assert facts.divergence is None
     assert (user_rules.left_while_working(facts) is not None) is is_fault
 
@@ -199,8 +186,8 @@ def test_a_payment_does_not_describe_the_card() -> None:
     card = {"card_11": {"id": "card_11", "brand": "Visa", "last_four": "1234"}}
     payment = [{"card_id": "card_11", "amount": 1194}]
     messages = [
-        *made(call("look", item_id="u"), json.dumps(card)),
-        *made(call("look", item_id="o"), json.dumps(payment)),
+        *answered(call("look", item_id="u"), json.dumps(card)),
+        *answered(call("look", item_id="o"), json.dumps(payment)),
     ]
     assert "1,194" not in Evidence(None, messages, []).forms("card_11")
     # What nothing else describes is described by it.

@@ -11,18 +11,17 @@ from pytest_tau.diagnosis import agent_rules, undone_rules, user_evidence
 from pytest_tau.diagnosis.deviations import Deviation
 from pytest_tau.diagnosis.refusals import refusal
 
-from .test_blame_on_proof import PRICE, STOP, made, scenario
-from .test_blame_rules import HELLO, about, shown
+from .blames import HELLO, PRICE, STOP, answered, facts_of, named, named_for_call, scenario
 from .tiny import action, agent, call, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
 
-FAILED = made(call("rename", item_id="lamp", name=""), "Error: no name", error=True)
-OTHER_FAILED = made(call("rename", item_id="desk", name=""), "Error: no name", error=True)
-AGAIN_FAILED = made(call("price", item_id="lamp", price=-1), "Error: too low", error=True)
-LAMP = made(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
-PRICED = made(call("price", item_id="lamp", price=170))
+FAILED = answered(call("rename", item_id="lamp", name=""), "Error: no name", error=True)
+OTHER_FAILED = answered(call("rename", item_id="desk", name=""), "Error: no name", error=True)
+AGAIN_FAILED = answered(call("price", item_id="lamp", price=-1), "Error: too low", error=True)
+LAMP = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
+PRICED = answered(call("price", item_id="lamp", price=170))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +35,8 @@ PRICED = made(call("price", item_id="lamp", price=170))
     ],
 )
 def test_failed_first(domain: Domain, before: list[Any], expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, *LAMP, *before, *PRICED, STOP)
-    assert shown(agent_rules.failed_first(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, *LAMP, *before, *PRICED, STOP)
+    assert named(agent_rules.failed_first(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -50,10 +49,10 @@ def test_failed_first(domain: Domain, before: list[Any], expected: Any) -> None:
     ],
 )
 def test_made_impossible(domain: Domain, after: Any, error: bool, expected: Any) -> None:
-    tried = made(after, "Error: priced already" if error else "{}", error=error)
-    facts = about(domain, scenario("x", PRICE), HELLO, *PRICED, *tried, STOP)
+    tried = answered(after, "Error: priced already" if error else "{}", error=error)
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, *PRICED, *tried, STOP)
     priced = facts.calls[0]
-    assert shown(agent_rules.made_impossible(facts, Deviation(priced, None, ()), priced)) == expected
+    assert named(agent_rules.made_impossible(facts, Deviation(priced, None, ()), priced)) == expected
 
 
 @pytest.mark.parametrize(
@@ -67,9 +66,8 @@ def test_made_impossible(domain: Domain, after: Any, error: bool, expected: Any)
     ],
 )
 def test_ignored_wish(domain: Domain, wish: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), *PRICED, STOP)
-    deviation = facts.deviations[0]
-    assert shown(agent_rules.ignored_wish(facts, deviation, facts.calls[0])) == expected
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, user(wish), *PRICED, STOP)
+    assert named_for_call(agent_rules.ignored_wish, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -81,14 +79,15 @@ def test_ignored_wish(domain: Domain, wish: str, expected: Any) -> None:
     ],
 )
 def test_ignored_number(domain: Domain, wish: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), *made(call("price", item_id="lamp", price=0)), STOP)
+    facts = facts_of(
+        domain, scenario("x", PRICE), HELLO, user(wish), *answered(call("price", item_id="lamp", price=0)), STOP
+    )
     bags = facts.deviations[0].slots[0]._replace(name="total_bags", got=(0,), wanted=(2,))
-    deviation = facts.deviations[0]._replace(slots=(bags,))
-    assert shown(agent_rules.ignored_number(facts, deviation, facts.calls[0])) == expected
+    assert named_for_call(agent_rules.ignored_number, facts, slots=(bags,)) == expected
 
 
 def of_price(record: str, price: float) -> list[Any]:
-    return made(call("look", item_id=record), json.dumps({"item_id": record, "name": "Lamp", "price": price}))
+    return answered(call("look", item_id=record), json.dumps({"item_id": record, "name": "Lamp", "price": price}))
 
 
 @pytest.mark.parametrize(
@@ -105,8 +104,8 @@ def of_price(record: str, price: float) -> list[Any]:
 def test_missed_extreme(domain: Domain, wish: str, price: float, expected: Any) -> None:
     wanted = scenario("x", action("rename", item_id="lamp", name="n-1"))
     talk = [user(wish), *of_price("n-1", price), *of_price("n-2", 50.0)]
-    facts = about(domain, wanted, HELLO, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP)
-    assert shown(agent_rules.missed_extreme(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, wanted, HELLO, *talk, *answered(call("rename", item_id="lamp", name="n-2")), STOP)
+    assert named(agent_rules.missed_extreme(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -121,8 +120,8 @@ def test_missed_extreme(domain: Domain, wish: str, price: float, expected: Any) 
 def test_not_agreed(domain: Domain, said: str, expected: Any) -> None:
     wanted = scenario("x", action("rename", item_id="lamp", name="n-1"))
     talk = [user("Hi"), *of_price("n-1", 10.0), *of_price("n-2", 250.0), agent(said)]
-    facts = about(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP)
-    assert shown(agent_rules.not_agreed(facts, facts.deviations[0], facts.calls[-1])) == expected
+    facts = facts_of(domain, wanted, *talk, *answered(call("rename", item_id="lamp", name="n-2")), STOP)
+    assert named_for_call(agent_rules.not_agreed, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,8 +129,8 @@ def test_not_agreed(domain: Domain, said: str, expected: Any) -> None:
     [("Hi", ("agent", 1)), ("Remove the desk.", None)],
 )
 def test_unasked(domain: Domain, wish: str, expected: Any) -> None:
-    facts = about(domain, scenario("x"), user(wish), *made(call("remove", item_id="desk")), STOP)
-    assert shown(agent_rules.unasked(facts, facts.deviations[0], facts.calls[0])) == expected
+    facts = facts_of(domain, scenario("x"), user(wish), *answered(call("remove", item_id="desk")), STOP)
+    assert named_for_call(agent_rules.unasked, facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,15 +138,15 @@ def test_unasked(domain: Domain, wish: str, expected: Any) -> None:
     [
         ([], ("agent", 3)),
         # It has done it since, or has offered the right one at last.
-        (made(call("rename", item_id="lamp", name="Torch")), None),
+        (answered(call("rename", item_id="lamp", name="Torch")), None),
         ([agent("Shall I set its price to 150?")], None),
     ],
 )
 def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
     wanted = scenario("x", action("rename", item_id="lamp", name="Torch"), PRICE)
-    facts = about(domain, wanted, HELLO, *LAMP, *FAILED, *after, STOP)
+    facts = facts_of(domain, wanted, HELLO, *LAMP, *FAILED, *after, STOP)
     missing = [each for each in facts.deviations if each.tool == "price"]
-    assert shown(undone_rules.withdrew(facts, missing[0])) == expected
+    assert named(undone_rules.withdrew(facts, missing[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -161,8 +160,8 @@ def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
     ],
 )
 def test_not_done(domain: Domain, asked: str, answer: str, then: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent(then), STOP)
-    assert shown(undone_rules.not_done(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent(then), STOP)
+    assert named(undone_rules.not_done(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,8 +175,8 @@ def test_not_done(domain: Domain, asked: str, answer: str, then: str, expected: 
     ],
 )
 def test_ignored_request(domain: Domain, wish: str, later: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, user(wish), agent("Hm."), user(later), agent("Bye."), STOP)
-    assert shown(undone_rules.ignored_request(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, user(wish), agent("Hm."), user(later), agent("Bye."), STOP)
+    assert named(undone_rules.ignored_request(facts, facts.deviations[0])) == expected
 
 
 CALLED = action("rename", item_id="lamp", name="ab-1234")
@@ -195,8 +194,8 @@ CALLED = action("rename", item_id="lamp", name="ab-1234")
 )
 def test_never_asked(domain: Domain, question: str, answer: str, expected: Any) -> None:
     wanted = scenario("Call the lamp ab-1234.", CALLED)
-    facts = about(domain, wanted, HELLO, agent(question), user(answer), agent("Bye."), STOP)
-    assert shown(user_evidence.never_asked(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, wanted, HELLO, agent(question), user(answer), agent("Bye."), STOP)
+    assert named(user_evidence.never_asked(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -210,11 +209,11 @@ def test_never_asked(domain: Domain, question: str, answer: str, expected: Any) 
     ],
 )
 def test_gave_up(domain: Domain, asked: str, answer: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent("Bye."), STOP)
-    assert shown(user_evidence.gave_up(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, scenario("x", PRICE), HELLO, agent(asked), user(answer), agent("Bye."), STOP)
+    assert named(user_evidence.gave_up(facts, facts.deviations[0])) == expected
 
 
-NOBODY = made(call("look", item_id="zz-9999"), "Error: not found", error=True)
+NOBODY = answered(call("look", item_id="zz-9999"), "Error: not found", error=True)
 
 
 @pytest.mark.parametrize(
@@ -224,13 +223,13 @@ NOBODY = made(call("look", item_id="zz-9999"), "Error: not found", error=True)
         # Its scenario has it, the agent has made it up, or has found the right one.
         ("Take your seat zz-9999.", "It is zz-9999.", [], None),
         ("Take your seat.", "It is mine.", [], None),
-        ("Take your seat.", "It is zz-9999.", made(call("look", item_id="s1")), None),
+        ("Take your seat.", "It is zz-9999.", answered(call("look", item_id="s1")), None),
     ],
 )
 def test_invented(domain: Domain, text: str, wish: str, after: list[Any], expected: Any) -> None:
     wanted = scenario(text, action("sit", seat_id="s1", who="Ada"))
-    facts = about(domain, wanted, HELLO, user(wish), *NOBODY, *after, agent("Bye."), STOP)
-    assert shown(user_evidence.invented(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, wanted, HELLO, user(wish), *NOBODY, *after, agent("Bye."), STOP)
+    assert named(user_evidence.invented(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -238,18 +237,20 @@ def test_invented(domain: Domain, text: str, wish: str, after: list[Any], expect
     [("I cannot take s2 for you.", None), ("I cannot take s3 for you.", ("agent", 6)), ("Fine.", ("agent", 6))],
 )
 def test_a_sibling_that_was_refused_is_not_forgotten(domain: Domain, said: str, expected: Any) -> None:
-    looked = made(call("look", item_id="s"), '[{"seat_id": "s2", "row": "back"}, {"seat_id": "s3", "row": "front"}]')
+    looked = answered(
+        call("look", item_id="s"), '[{"seat_id": "s2", "row": "back"}, {"seat_id": "s3", "row": "front"}]'
+    )
     wanted = scenario("x", *(action("sit", seat_id=seat, who="Ada") for seat in ("s1", "s2")))
-    talk = [*looked, agent(said), *made(call("sit", seat_id="s1", who="Ada")), agent("Done.")]
-    facts = about(domain, wanted, HELLO, *talk, STOP)
+    talk = [*looked, agent(said), *answered(call("sit", seat_id="s1", who="Ada")), agent("Done.")]
+    facts = facts_of(domain, wanted, HELLO, *talk, STOP)
     missing = [deviation for deviation in facts.deviations if deviation.made is None]
-    assert shown(agent_rules.forgot_sibling(facts, missing[0])) == expected
+    assert named(agent_rules.forgot_sibling(facts, missing[0])) == expected
 
 
 SHARED = "card_7"
-TRIED_OTHER = made(call("rename", item_id="s2", name=SHARED), "Error: not enough", error=True)
-TRIED = made(call("rename", item_id="s1", name=SHARED), "Error: not enough", error=True)
-SEATS = made(call("look", item_id="s"), json.dumps([{"seat_id": "s1"}, {"seat_id": "s2"}, {"card_id": SHARED}]))
+TRIED_OTHER = answered(call("rename", item_id="s2", name=SHARED), "Error: not enough", error=True)
+TRIED = answered(call("rename", item_id="s1", name=SHARED), "Error: not enough", error=True)
+SEATS = answered(call("look", item_id="s"), json.dumps([{"seat_id": "s1"}, {"seat_id": "s2"}, {"card_id": SHARED}]))
 
 
 @pytest.mark.parametrize(("tried", "expected"), [(TRIED, ("agent", 3)), (TRIED_OTHER, None)])
@@ -258,11 +259,11 @@ def test_a_call_for_another_record_with_one_card_is_another_one(
 ) -> None:
     """Neither given up for the one, nor failed before the other."""
     wanted = scenario("x", action("sit", seat_id="s1", who=SHARED))
-    given_up = about(domain, wanted, HELLO, *SEATS, *tried, STOP)
-    assert shown(undone_rules.withdrew(given_up, given_up.deviations[0])) == expected
-    done = made(call("sit", seat_id="s1", who="voucher"))
-    repeated = about(domain, wanted, HELLO, *SEATS, *tried, *done, STOP)
-    assert shown(agent_rules.failed_first(repeated, repeated.deviations[0])) == expected
+    given_up = facts_of(domain, wanted, HELLO, *SEATS, *tried, STOP)
+    assert named(undone_rules.withdrew(given_up, given_up.deviations[0])) == expected
+    done = answered(call("sit", seat_id="s1", who="voucher"))
+    repeated = facts_of(domain, wanted, HELLO, *SEATS, *tried, *done, STOP)
+    assert named(agent_rules.failed_first(repeated, repeated.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -275,8 +276,8 @@ def test_a_call_for_another_record_with_one_card_is_another_one(
 )
 def test_what_was_agreed_to_for_another_record(domain: Domain, asked: str, expected: Any) -> None:
     wanted = scenario("x", action("sit", seat_id="s1", who=SHARED))
-    facts = about(domain, wanted, HELLO, *SEATS, agent(asked), user("Yes, go ahead."), agent("Anything else?"), STOP)
-    assert shown(undone_rules.not_done(facts, facts.deviations[0])) == expected
+    facts = facts_of(domain, wanted, HELLO, *SEATS, agent(asked), user("Yes, go ahead."), agent("Anything else?"), STOP)
+    assert named(undone_rules.not_done(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -289,6 +290,6 @@ def test_what_was_agreed_to_for_another_record(domain: Domain, asked: str, expec
     ],
 )
 def test_what_is_refused_is_the_thing_that_is_spoken_of(domain: Domain, said: str, expected: Any) -> None:
-    facts = about(domain, scenario("x", action("tag", item_id="lamp", tag="Ada")), HELLO, *LAMP, agent(said), STOP)
+    facts = facts_of(domain, scenario("x", action("tag", item_id="lamp", tag="Ada")), HELLO, *LAMP, agent(said), STOP)
     found = refusal(facts, facts.deviations[0])
     assert (None if found is None else found[1]) == expected

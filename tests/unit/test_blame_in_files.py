@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .blames import OTHER_VALUES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -54,7 +56,7 @@ BREAD = ACTION["arguments"] | {"title": "Buy bread"}  # type: ignore[operator]
 def test_a_failure_has_its_party_in_the_document(tau: Tau, tmp_path: Path) -> None:
     (result,) = json.loads(tau("regrade", file(tmp_path, BREAD), "--json").out)["files"][0]["results"]
     assert (result["blame"]["party"], result["blame"]["message"]) == ("user", 0)
-    assert result["blame"]["reason"] == "it asked for other values than its task has"
+    assert result["blame"]["reason"] == OTHER_VALUES
 
 
 def test_what_passed_has_none(tau: Tau, tmp_path: Path) -> None:
@@ -73,12 +75,12 @@ def test_a_file_that_is_written_again_has_it_and_is_shown_with_it(
     (trial,) = json.loads((tmp_path / "out" / "r.json").read_text(encoding="utf-8"))["simulations"]
     assert trial["info"]["blame"]["party"] == "user"
     assert trial["info"].get("note") == (info or {}).get("note")
-    assert "looks like the user's fault: it asked for other values than its task has" in tau("show", "out/r.json").out
+    assert f"looks like the user's fault: {OTHER_VALUES}" in tau("show", "out/r.json").out
 
 
 def test_a_file_of_another_tool_is_shown_with_it(tau: Tau, tmp_path: Path) -> None:
     shown = tau("show", file(tmp_path, BREAD)).out
-    assert "looks like the user's fault: it asked for other values than its task has (message 0)" in shown
+    assert f"looks like the user's fault: {OTHER_VALUES} (message 0)" in shown
 
 
 def test_a_run_on_other_data_is_shown_without_it(tau: Tau, tmp_path: Path) -> None:

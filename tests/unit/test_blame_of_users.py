@@ -11,8 +11,7 @@ from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecid
 from pytest_tau.language.forms import forms_of, is_same
 from pytest_tau.language.wishes import refused_in, withdraws
 
-from .test_blame_on_proof import PRICE, STOP, blamed, made, scenario
-from .test_blame_rules import HELLO, about, shown
+from .blames import HELLO, PRICE, STOP, answered, blamed, facts_of, named, named_for_call, scenario
 from .tiny import action, agent, call, task, user
 
 if TYPE_CHECKING:
@@ -31,12 +30,10 @@ VOUCHER = "Remove the mug. If the shop cannot refund to a voucher, no cancellati
     ],
 )
 def test_a_condition_that_the_agent_has_not_refused(domain: Domain, before: str, expected: Any) -> None:
-    shown_mug = made(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Mug"}')
+    shown_mug = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Mug"}')
     talk = [*shown_mug, agent(f"{before} Shall I remove the mug? Do you confirm?"), user("Yes.")]
-    facts = about(domain, scenario(VOUCHER), HELLO, *talk, *made(call("tag", item_id="lamp", tag="mug")), STOP)
-    deviation = facts.deviations[0]._replace(wanted=None)
-    assert deviation.made is not None
-    assert shown(script_rules.kept_wish(facts, deviation, deviation.made)) == expected
+    facts = facts_of(domain, scenario(VOUCHER), HELLO, *talk, *answered(call("tag", item_id="lamp", tag="mug")), STOP)
+    assert named_for_call(script_rules.kept_wish, facts, wanted=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,16 +81,16 @@ def test_values_that_are_the_same(one: str, other: str, expected: bool) -> None:
 @pytest.mark.parametrize(("got", "is_form"), [("Texas", True), ("Maine", False)])
 def test_only_the_form_of_a_value_differs(domain: Domain, got: str, is_form: bool) -> None:
     wanted = scenario("You live in Texas. Name the lamp after it.", action("rename", item_id="lamp", name="TX"))
-    talk = [user(f"Call the lamp {got}, please."), *made(call("rename", item_id="lamp", name=got))]
-    facts = about(domain, wanted, HELLO, *talk, STOP)
-    assert shown(undecided_rules.only_forms(facts)) == (("undecided", 2) if is_form else None)
+    talk = [user(f"Call the lamp {got}, please."), *answered(call("rename", item_id="lamp", name=got))]
+    facts = facts_of(domain, wanted, HELLO, *talk, STOP)
+    assert named(undecided_rules.only_forms(facts)) == (("undecided", 2) if is_form else None)
     asked = user_evidence.asked_for_it(facts, facts.deviations[0])
-    assert shown(asked) == (None if is_form else ("user", 1))
+    assert named(asked) == (None if is_form else ("user", 1))
 
 
 CARDS = [
-    *made(call("look", item_id="card_11"), '{"item_id": "card_11", "brand": "Visa"}'),
-    *made(call("look", item_id="card_22"), '{"item_id": "card_22", "brand": "Amex"}'),
+    *answered(call("look", item_id="card_11"), '{"item_id": "card_11", "brand": "Visa"}'),
+    *answered(call("look", item_id="card_22"), '{"item_id": "card_22", "brand": "Amex"}'),
 ]
 
 
@@ -109,12 +106,12 @@ CARDS = [
 )
 def test_a_user_that_asks_for_what_its_scenario_says(domain: Domain, text: str, expected: Any) -> None:
     wanted = scenario(text, action("rename", item_id="lamp", name="card_11"))
-    talk = [*CARDS, user("The Amex, please."), *made(call("rename", item_id="lamp", name="card_22"))]
-    facts = about(domain, wanted, HELLO, *talk, STOP)
-    assert shown(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
+    talk = [*CARDS, user("The Amex, please."), *answered(call("rename", item_id="lamp", name="card_22"))]
+    facts = facts_of(domain, wanted, HELLO, *talk, STOP)
+    assert named(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
 
 
-LAMPS = made(
+LAMPS = answered(
     call("look", item_id="n"),
     json.dumps([{"item_id": f"n-{number}", "name": "Lamp", "price": number * 10.0} for number in (1, 2)]),
 )
@@ -133,9 +130,9 @@ LAMPS = made(
 )
 def test_a_choice_that_the_agent_has_made_for_the_user(domain: Domain, offer: str, expected: Any) -> None:
     wanted = scenario("The first one.", action("rename", item_id="lamp", name="n-1"))
-    talk = [*LAMPS, agent(offer), user("I take n-2."), *made(call("rename", item_id="lamp", name="n-2"))]
-    facts = about(domain, wanted, HELLO, *talk, STOP)
-    assert shown(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
+    talk = [*LAMPS, agent(offer), user("I take n-2."), *answered(call("rename", item_id="lamp", name="n-2"))]
+    facts = facts_of(domain, wanted, HELLO, *talk, STOP)
+    assert named(user_evidence.asked_for_it(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -154,11 +151,13 @@ def test_who_waits_for_the_agent_withdraws_nothing(said: str, is_withdrawn: bool
 @pytest.mark.parametrize(("seat", "expected"), [("s1", ("user", 3)), ("s2", None)])
 def test_a_request_that_follows_is_not_one_that_came_too_late(domain: Domain, seat: str, expected: Any) -> None:
     """Another seat and another item are another wish."""
-    listed = made(call("look", item_id="i"), '[{"item_id": "i-1", "name": "Lamp"}, {"item_id": "i-2", "name": "Desk"}]')
+    listed = answered(
+        call("look", item_id="i"), '[{"item_id": "i-1", "name": "Lamp"}, {"item_id": "i-2", "name": "Desk"}]'
+    )
     wanted = scenario("Put the desk onto a seat.", action("sit", seat_id="s1", who="i-2"))
-    talk = [*listed, user("Put the lamp there."), *made(call("sit", seat_id=seat, who="i-1")), agent("Done.")]
-    facts = about(domain, wanted, HELLO, *talk, user("Now the desk."), STOP)
-    assert shown(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
+    talk = [*listed, user("Put the lamp there."), *answered(call("sit", seat_id=seat, who="i-1")), agent("Done.")]
+    facts = facts_of(domain, wanted, HELLO, *talk, user("Now the desk."), STOP)
+    assert named(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -170,12 +169,10 @@ def test_a_request_that_follows_is_not_one_that_came_too_late(domain: Domain, se
     ],
 )
 def test_a_number_of_what_nobody_has_spoken_of(domain: Domain, said: str, answer: str, expected: Any) -> None:
-    talk = [agent(said), user(answer), *made(call("price", item_id="lamp", price=0)), STOP]
-    facts = about(domain, scenario("One seat, and 3 bags, if they ask.", PRICE), HELLO, *talk)
+    talk = [agent(said), user(answer), *answered(call("price", item_id="lamp", price=0)), STOP]
+    facts = facts_of(domain, scenario("One seat, and 3 bags, if they ask.", PRICE), HELLO, *talk)
     bags = facts.deviations[0].slots[0]._replace(name="total_bags", got=(0,), wanted=(3,))
-    deviation = facts.deviations[0]._replace(slots=(bags,))
-    assert deviation.made is not None
-    assert shown(agent_rules.chose_number(facts, deviation, deviation.made)) == expected
+    assert named_for_call(agent_rules.chose_number, facts, slots=(bags,)) == expected
 
 
 @pytest.mark.parametrize(
@@ -184,7 +181,7 @@ def test_a_number_of_what_nobody_has_spoken_of(domain: Domain, said: str, answer
 )
 def test_a_user_that_insists_until_the_limit(domain: Domain, answer: str, party: str) -> None:
     talk = [message for _ in range(3) for message in (user("Do it, I insist."), agent(answer))]
-    facts = about(domain, scenario("Insist on it."), HELLO, *talk)
+    facts = facts_of(domain, scenario("Insist on it."), HELLO, *talk)
     facts.simulation = facts.simulation.model_copy(update={"termination_reason": "max_steps"})
     found = limit_rules.never_stopped(facts)
     assert found is not None
@@ -206,8 +203,8 @@ REPORT = "The lamp costs 150 now, and the desk 12."
 def test_who_repeats_the_agent_does_not_play_it(domain: Domain, actions: list[Any], before: str, expected: Any) -> None:
     wanted = scenario("Set a price.", *actions, communicate_info=["7"], reward_basis=["DB", "COMMUNICATE"])
     talk = [agent(before), user(f"{REPORT} How can I help you?"), agent("Shall I go ahead?"), STOP]
-    facts = about(domain, wanted, HELLO, *talk)
-    assert shown(user_rules.spoke_as_agent(facts)) == expected
+    facts = facts_of(domain, wanted, HELLO, *talk)
+    assert named(user_rules.spoke_as_agent(facts)) == expected
 
 
 @pytest.mark.parametrize(
@@ -220,12 +217,12 @@ def test_who_repeats_the_agent_does_not_play_it(domain: Domain, actions: list[An
 )
 def test_a_call_that_is_made_twice(domain: Domain, between: list[Any], party: Any) -> None:
     wanted = scenario("Tag the lamp as new.", action("tag", item_id="lamp", tag="new"))
-    tagged = made(call("tag", item_id="lamp", tag="new"))
-    facts = about(domain, wanted, HELLO, user("Tag the lamp as new."), *tagged, *between, *tagged, STOP)
+    tagged = answered(call("tag", item_id="lamp", tag="new"))
+    facts = facts_of(domain, wanted, HELLO, user("Tag the lamp as new."), *tagged, *between, *tagged, STOP)
     (deviation,) = facts.deviations
     assert deviation.made is not None
     asked = user_evidence.asked_for_it(facts, deviation)
-    assert shown(asked or agent_rules.did_again(facts, deviation, deviation.made)) == party
+    assert named(asked or agent_rules.did_again(facts, deviation, deviation.made)) == party
 
 
 @pytest.mark.parametrize(
@@ -242,5 +239,9 @@ def test_a_user_that_was_given_nothing_departs_from_nothing(domain: Domain, inst
     wanted = task(
         {"actions": [PRICE], "reward_basis": ["DB"]}, user_scenario={"persona": "Calm.", "instructions": instructions}
     )
-    talk = [user("Set the price of the lamp to 170, please."), *made(call("price", item_id="lamp", price=170)), STOP]
+    talk = [
+        user("Set the price of the lamp to 170, please."),
+        *answered(call("price", item_id="lamp", price=170)),
+        STOP,
+    ]
     assert blamed(domain, wanted, HELLO, *talk).party == party

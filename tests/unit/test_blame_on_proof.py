@@ -10,96 +10,57 @@ import pytest
 from pytest_tau.diagnosis import facts
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import first_divergence
-from pytest_tau.models import Simulation, ToolCall, ToolMessage
 from pytest_tau.references import OpenChoice
 
-from .test_diagnosis_attribution import graded
-from .tiny import action, agent, call, task, user
+from .blames import HELLO, OTHER_VALUES, PRICE, STOP, answered, blamed, graded, scenario
+from .tiny import action, agent, call, user
 
 if TYPE_CHECKING:
-    from pytest_tau.diagnosis import Attribution
     from pytest_tau.environment import Domain
-    from pytest_tau.models import Task
-
-STOP = user("Thank you. ###STOP###")
 
 
-def blamed(domain: Domain, wanted: Task, *messages: Any) -> Attribution:
-    simulation: Simulation = graded(domain, wanted, *messages)
-    found = attribute(simulation, first_divergence(wanted, simulation, domain), wanted, domain)
-    assert found is not None
-    return found
-
-
-def made(call: ToolCall, content: str = '{"done": true}', *, error: bool = False) -> list[Any]:
-    return [agent(call), ToolMessage(content=content, requestor="assistant", error=error)]
-
-
-def scenario(text: str, *actions: Any, **criteria: Any) -> Task:
-    criteria = {"actions": list(actions), "reward_basis": ["DB"], **criteria}
-    return task(criteria, user_scenario={"instructions": text})
-
-
-PRICE = action("price", item_id="lamp", price=150)
-
-
-def test_a_user_that_asks_for_another_value_than_its_scenario(domain: Domain) -> None:
+@pytest.mark.parametrize(
+    ("talk", "party", "message"),
+    [
+        ([HELLO, user("Set the price of the lamp to 170, please.")], "user", 1),
+        # Of two values that the agent has named
+        ([user("Change the lamp."), agent("150 or 170?"), user("I take 170.")], "user", 2),
+        ([HELLO, user("Set the price of the lamp to 150, please.")], "agent", 2),
+        # What stands behind "instead of" is no wish
+        ([HELLO, user("Set the price to 150 instead of 170.")], "agent", 2),
+    ],
+)
+def test_who_has_chosen_another_value(domain: Domain, talk: list[Any], party: str, message: int) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    talk = [user("Set the price of the lamp to 170, please."), *made(call("price", item_id="lamp", price=170)), STOP]
-    found = blamed(domain, wanted, agent("Hello"), *talk)
-    assert (found.party, found.message_idx) == ("user", 1)
-    assert found.reason == "it asked for other values than its task has"
+    found = blamed(domain, wanted, *talk, *answered(call("price", item_id="lamp", price=170)), STOP)
+    reason = {"user": OTHER_VALUES, "agent": "it used another value than the user had asked for"}[party]
+    assert (found.party, found.message_idx, found.reason) == (party, message, reason)
 
 
 def test_what_the_agent_had_proposed_and_the_user_has_repeated_is_undecided(domain: Domain) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    asked = [agent("Shall I set the price to 170?"), user("Yes, please set it to 170.")]
-    found = blamed(
-        domain, wanted, user("Change the lamp."), *asked, *made(call("price", item_id="lamp", price=170)), STOP
-    )
+    talk = [user("Change the lamp."), agent("Shall I set the price to 170?"), user("Yes, please set it to 170.")]
+    found = blamed(domain, wanted, *talk, *answered(call("price", item_id="lamp", price=170)), STOP)
     assert found.party == "undecided"
     assert found.candidates == ("agent", "user")
-
-
-def test_a_user_that_chooses_another_value_of_two_that_the_agent_has_named(domain: Domain) -> None:
-    wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    asked = [agent("150 or 170?"), user("I take 170.")]
-    found = blamed(
-        domain, wanted, user("Change the lamp."), *asked, *made(call("price", item_id="lamp", price=170)), STOP
-    )
-    assert (found.party, found.message_idx) == ("user", 2)
 
 
 def test_what_a_user_says_of_another_argument_is_not_this_one(domain: Domain) -> None:
     """As a city that the agent has entered as the street."""
     wanted = scenario("Call the lamp Torch.", action("rename", item_id="lamp", name="Torch"))
     found = blamed(
-        domain, wanted, agent("Hello"), user("The lamp."), *made(call("rename", item_id="lamp", name="lamp")), STOP
+        domain, wanted, HELLO, user("The lamp."), *answered(call("rename", item_id="lamp", name="lamp")), STOP
     )
     assert found.party == "undecided"
 
 
-def test_an_agent_that_uses_another_value_than_the_user_asked_for(domain: Domain) -> None:
-    wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    talk = [user("Set the price of the lamp to 150, please."), *made(call("price", item_id="lamp", price=170)), STOP]
-    found = blamed(domain, wanted, agent("Hello"), *talk)
-    assert (found.party, found.message_idx) == ("agent", 2)
-    assert found.reason == "it used another value than the user had asked for"
-
-
-def test_instead_of_is_no_wish(domain: Domain) -> None:
-    wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    talk = [user("Set the price to 150 instead of 170."), *made(call("price", item_id="lamp", price=170)), STOP]
-    assert blamed(domain, wanted, agent("Hello"), *talk).party == "agent"
-
-
 def test_an_agent_that_uses_an_id_from_nowhere(domain: Domain) -> None:
     wanted = scenario("Give the lamp a new name.", action("rename", item_id="lamp", name="ab-1234"))
-    talk = [user("Rename the lamp, please."), *made(call("rename", item_id="lamp", name="zz-9999")), STOP]
-    found = blamed(domain, wanted, agent("Hello"), *talk)
+    talk = [user("Rename the lamp, please."), *answered(call("rename", item_id="lamp", name="zz-9999")), STOP]
+    found = blamed(domain, wanted, HELLO, *talk)
     assert (found.party, found.message_idx, found.evidence) == ("agent", 2, "name: zz-9999")
-    shown = made(call("look", item_id="lamp"), '{"item_id": "lamp", "other": "zz-9999"}')
-    assert blamed(domain, wanted, agent("Hello"), talk[0], *shown, *talk[1:]).party == "undecided"
+    shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "other": "zz-9999"}')
+    assert blamed(domain, wanted, HELLO, talk[0], *shown, *talk[1:]).party == "undecided"
 
 
 def test_a_user_that_never_says_what_its_scenario_gives(domain: Domain) -> None:
@@ -111,19 +72,19 @@ def test_a_user_that_never_says_what_its_scenario_gives(domain: Domain) -> None:
 
 def test_an_agent_that_says_that_it_has_done_it(domain: Domain) -> None:
     wanted = scenario("Make it 150.", PRICE)
-    shown = made(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
+    shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
     claim = agent("I have updated the price of the lamp.")
     found = blamed(domain, wanted, user("Hi"), *shown, claim, STOP)
     assert (found.party, found.message_idx) == ("agent", 3)
     assert found.reason == "it said that it had done what it had not"
-    renamed = made(call("rename", item_id="desk", name="Desk"))
+    renamed = answered(call("rename", item_id="desk", name="Desk"))
     assert blamed(domain, wanted, user("Hi"), *shown, *renamed, claim, STOP).reason != found.reason
 
 
 def test_an_agent_that_gives_up_after_a_failed_call(domain: Domain) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
-    shown = made(call("look", item_id="lamp"), '{"item_id": "lamp-1", "name": "Lamp"}')
-    failed = made(call("rename", item_id="lamp-1", name=""), "Error: no name", error=True)
+    shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp-1", "name": "Lamp"}')
+    failed = answered(call("rename", item_id="lamp-1", name=""), "Error: no name", error=True)
     wanted = scenario("Set it to 150.", action("price", item_id="lamp-1", price=150), PRICE)
     simulation = graded(domain, scenario("x", PRICE), user("Hi"), *shown, *failed, agent("Pity."), STOP)
     divergence = first_divergence(scenario("x", PRICE), simulation, domain)
@@ -137,21 +98,21 @@ def test_an_agent_that_gives_up_after_a_failed_call(domain: Domain) -> None:
 
 def test_a_number_that_the_user_has_named(domain: Domain) -> None:
     wanted = scenario("One bag.", action("price", item_id="lamp", price=1))
-    talk = [agent("Hello"), user("I want 1 price tag."), *made(call("price", item_id="lamp", price=2)), STOP]
+    talk = [HELLO, user("I want 1 price tag."), *answered(call("price", item_id="lamp", price=2)), STOP]
     found = blamed(domain, wanted, *talk)
     assert (found.party, found.reason) == ("agent", "it used another number than the user had asked for")
 
 
 def test_a_call_that_neither_side_has_named(domain: Domain) -> None:
     wanted = scenario("Nothing.", PRICE)
-    found = blamed(domain, wanted, user("Hi"), *made(call("remove", item_id="desk")), agent("Done."), STOP)
+    found = blamed(domain, wanted, user("Hi"), *answered(call("remove", item_id="desk")), agent("Done."), STOP)
     assert (found.party, found.reason) == ("agent", "it made a call that the user had not asked for")
 
 
 def test_a_tool_had_shown_the_number_that_was_not_said(domain: Domain) -> None:
     wanted = scenario("How many lamps can be bought?", communicate_info=["2"], reward_basis=["COMMUNICATE"])
     lamps = '{"a1": {"sold": false, "here": true}, "b2": {"sold": false, "here": true}, "c3": {"here": false}}'
-    talk = [user("How many?"), *made(call("look", item_id="lamp"), lamps), agent("There are 3."), STOP]
+    talk = [user("How many?"), *answered(call("look", item_id="lamp"), lamps), agent("There are 3."), STOP]
     found = blamed(domain, wanted, *talk)
     assert (found.party, found.message_idx) == ("agent", 3)
     assert found.reason == "it said another number than its tool had shown"
@@ -165,7 +126,7 @@ def test_nothing_differs_but_what_the_task_leaves_open(
     monkeypatch.setattr(facts, "open_choices", lambda *_: [choice])
     wanted = scenario("Set a price.", PRICE, action("price", item_id="desk", price=150))
     # What is open in one call of a tool is open in another one with the same value.
-    calls = [*made(call("price", item_id="lamp", price=got)), *made(call("price", item_id="desk", price=170))]
+    calls = [*answered(call("price", item_id="lamp", price=got)), *answered(call("price", item_id="desk", price=170))]
     found = blamed(domain, wanted, user("A price, please."), *calls, STOP)
     assert (found.party == "task") is (got == 170)
     assert (found.evidence == choice.why) is (got == 170)
@@ -177,7 +138,7 @@ def test_a_rule_that_raises_does_not_touch_the_trial(domain: Domain, monkeypatch
 
     monkeypatch.setattr(facts, "open_choices", broken)
     wanted = scenario("Set a price.", PRICE)
-    simulation = graded(domain, wanted, user("Hi"), *made(call("price", item_id="lamp", price=3)), STOP)
+    simulation = graded(domain, wanted, user("Hi"), *answered(call("price", item_id="lamp", price=3)), STOP)
     annotate_failure(simulation, wanted, domain)
     assert simulation.info.blame.party == "undecided"
     assert simulation.info.turning_point_problem == "RuntimeError: out of order"

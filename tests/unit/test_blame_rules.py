@@ -8,36 +8,22 @@ import pytest
 
 from pytest_tau.diagnosis import agent_rules, user_evidence
 from pytest_tau.diagnosis.deviations import Deviation
-from pytest_tau.diagnosis.divergence import first_divergence
-from pytest_tau.diagnosis.facts import Facts
 from pytest_tau.language.mentions import user_ids_in
 from pytest_tau.language.turns import asks_for_user_id
 
-from .test_blame_on_proof import PRICE, STOP, made, scenario
-from .test_diagnosis_attribution import graded
+from .blames import HELLO, PRICE, STOP, answered, facts_of, named, scenario
 from .tiny import action, agent, call, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
-    from pytest_tau.models import Task
 
 #: What tools show of two items with parts, and of a product.
 ORDER = '{"order_id": "o-77", "items": [{"item_id": "i-1", "name": "Desk Lamp"}, {"item_id": "i-2", "name": "Mug"}]}'
-LOOK = made(call("look", item_id="o-77"), ORDER)
-HELLO = agent("Hello")
-
-
-def about(domain: Domain, wanted: Task, *messages: Any) -> Facts:
-    simulation = graded(domain, wanted, *messages)
-    return Facts(simulation, first_divergence(wanted, simulation, domain), wanted, domain)
-
-
-def shown(found: Any) -> tuple[str, int | None] | None:
-    return None if found is None else (found.party, found.message_idx)
+LOOK = answered(call("look", item_id="o-77"), ORDER)
 
 
 ADDRESS = "You are ada@example.org. Set the price of the lamp to 150."
-NOT_FOUND = made(call("look", item_id="ada"), "Error: not found", error=True)
+NOT_FOUND = answered(call("look", item_id="ada"), "Error: not found", error=True)
 
 
 @pytest.mark.parametrize(
@@ -47,14 +33,14 @@ NOT_FOUND = made(call("look", item_id="ada"), "Error: not found", error=True)
         # It has said the address.
         ([user("I am ada@example.org."), *NOT_FOUND, agent("I cannot find you."), user("Bye. ###STOP###")], None),
         # The agent has found something.
-        ([user("I am Ada."), *NOT_FOUND, *made(call("look", item_id="lamp")), user("Bye. ###STOP###")], None),
+        ([user("I am Ada."), *NOT_FOUND, *answered(call("look", item_id="lamp")), user("Bye. ###STOP###")], None),
         # The agent has not looked.
         ([user("I am Ada."), agent("I cannot find you."), user("Bye. ###STOP###")], None),
     ],
 )
 def test_withheld(domain: Domain, talk: list[Any], expected: Any) -> None:
-    facts = about(domain, scenario(ADDRESS, PRICE), HELLO, *talk)
-    assert shown(user_evidence.withheld(facts)) == expected
+    facts = facts_of(domain, scenario(ADDRESS, PRICE), HELLO, *talk)
+    assert named(user_evidence.withheld(facts)) == expected
 
 
 ASKS = "Could you give me your user ID?"
@@ -72,8 +58,8 @@ ASKS = "Could you give me your user ID?"
     ],
 )
 def test_an_id_that_the_user_keeps_to_itself(domain: Domain, text: str, talk: list[Any], expected: Any) -> None:
-    facts = about(domain, scenario(text, PRICE), HELLO, *talk, agent("Bye."))
-    assert shown(user_evidence.withheld(facts)) == expected
+    facts = facts_of(domain, scenario(text, PRICE), HELLO, *talk, agent("Bye."))
+    assert named(user_evidence.withheld(facts)) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +87,7 @@ def test_an_agent_that_asks_for_the_id_of_the_user(text: str, is_asked: bool) ->
     assert asks_for_user_id(text) is is_asked
 
 
-REMOVED = made(call("remove", item_id="o-77"))
+REMOVED = answered(call("remove", item_id="o-77"))
 
 
 @pytest.mark.parametrize(
@@ -116,14 +102,16 @@ REMOVED = made(call("remove", item_id="o-77"))
     ],
 )
 def test_did_more(domain: Domain, wish: str, asked: str, expected: Any) -> None:
-    facts = about(domain, scenario("Remove the lamp.", PRICE), HELLO, user(wish), *LOOK, agent(asked), *REMOVED, STOP)
+    facts = facts_of(
+        domain, scenario("Remove the lamp.", PRICE), HELLO, user(wish), *LOOK, agent(asked), *REMOVED, STOP
+    )
     call_made = facts.calls[-1]
     deviation = Deviation(call_made, None, ())
-    assert shown(agent_rules.did_more(facts, deviation, call_made)) == expected
+    assert named(agent_rules.did_more(facts, deviation, call_made)) == expected
 
 
 SEATS = [action("sit", seat_id=seat, who="Ada") for seat in ("s1", "s2")]
-ONE_SEAT = made(call("sit", seat_id="s1", who="Ada"))
+ONE_SEAT = answered(call("sit", seat_id="s1", who="Ada"))
 
 
 @pytest.mark.parametrize(
@@ -134,16 +122,16 @@ ONE_SEAT = made(call("sit", seat_id="s1", who="Ada"))
         ([*ONE_SEAT, agent("Done. I cannot take s2.")], None),
         # No change was made, so none was forgotten.
         ([agent("Done.")], None),
-        ([*made(call("sit", seat_id="s1", who="Bob")), agent("Done.")], None),
+        ([*answered(call("sit", seat_id="s1", who="Bob")), agent("Done.")], None),
     ],
 )
 def test_forgot_sibling(domain: Domain, talk: list[Any], expected: Any) -> None:
-    facts = about(domain, scenario("Take s1 and s2 for Ada.", *SEATS), HELLO, user("I want seats."), *talk, STOP)
+    facts = facts_of(domain, scenario("Take s1 and s2 for Ada.", *SEATS), HELLO, user("I want seats."), *talk, STOP)
     missing = [each for each in facts.deviations if each.made is None]
-    assert [shown(agent_rules.forgot_sibling(facts, deviation)) for deviation in missing][-1] == expected
+    assert [named(agent_rules.forgot_sibling(facts, deviation)) for deviation in missing][-1] == expected
 
 
-LAMP_SHOWN = made(
+LAMP_SHOWN = answered(
     call("look", item_id="lamp-1"), '[{"item_id": "lamp-1", "name": "Lamp"}, {"item_id": "desk-2", "name": "Desk"}]'
 )
 SIT = action("sit", seat_id="s1", who="desk-2")
@@ -162,9 +150,9 @@ SIT = action("sit", seat_id="s1", who="desk-2")
     ],
 )
 def test_asked_too_late(domain: Domain, before: str, after: str, expected: Any) -> None:
-    talk = [*LAMP_SHOWN, user(before), *made(call("sit", seat_id="s1", who="lamp-1")), agent("Done."), user(after)]
-    facts = about(domain, scenario("Put the desk onto s1.", SIT), HELLO, *talk, STOP)
-    assert shown(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
+    talk = [*LAMP_SHOWN, user(before), *answered(call("sit", seat_id="s1", who="lamp-1")), agent("Done."), user(after)]
+    facts = facts_of(domain, scenario("Put the desk onto s1.", SIT), HELLO, *talk, STOP)
+    assert named(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
 
 
 TAGS = action("add", item_id="new", tags=["i-1", "i-2"])
@@ -182,12 +170,12 @@ TAGS = action("add", item_id="new", tags=["i-1", "i-2"])
     ],
 )
 def test_asked_for_less(domain: Domain, text: str, wish: str, expected: Any) -> None:
-    talk = [HELLO, *LOOK, user(wish), *made(call("add", item_id="new", tags=["i-1"])), STOP]
-    facts = about(domain, scenario(text, TAGS), *talk)
-    assert shown(user_evidence.asked_for_less(facts, facts.deviations[0])) == expected
+    talk = [HELLO, *LOOK, user(wish), *answered(call("add", item_id="new", tags=["i-1"])), STOP]
+    facts = facts_of(domain, scenario(text, TAGS), *talk)
+    assert named(user_evidence.asked_for_less(facts, facts.deviations[0])) == expected
 
 
-HANDED = made(call("transfer", summary="A price."))
+HANDED = answered(call("transfer", summary="A price."))
 
 
 @pytest.mark.parametrize(
@@ -202,6 +190,6 @@ HANDED = made(call("transfer", summary="A price."))
     ],
 )
 def test_transferred(domain: Domain, talk: list[Any], expected: Any) -> None:
-    facts = about(domain, scenario("Set the price of the lamp to 150.", PRICE), HELLO, *talk, STOP)
+    facts = facts_of(domain, scenario("Set the price of the lamp to 150.", PRICE), HELLO, *talk, STOP)
     (deviation,) = facts.deviations
-    assert shown(agent_rules.transferred(facts, deviation)) == expected
+    assert named(agent_rules.transferred(facts, deviation)) == expected

@@ -11,8 +11,7 @@ from pytest_tau.diagnosis.attribution import annotate_failure
 from pytest_tau.language.wishes import withdraws
 from pytest_tau.policy import Rule
 
-from .test_blame_on_proof import STOP, blamed, made, scenario
-from .test_diagnosis_attribution import graded
+from .blames import OTHER_VALUES, PRICE, REFUSED, STOP, answered, blamed, graded, scenario
 from .tiny import action, agent, call, make, user
 
 if TYPE_CHECKING:
@@ -20,14 +19,11 @@ if TYPE_CHECKING:
 
     from pytest_tau.environment import Domain
 
-PRICE = action("price", item_id="lamp", price=150)
 RENAME = action("rename", item_id="lamp", name="n-1")
-OTHER_VALUES = "it asked for other values than its task has"
-REFUSED = "it refused a required call that no rule forbids"
 
 
 def shown(record: str, **fields: Any) -> list[Any]:
-    return made(call("look", item_id=record), json.dumps({"item_id": record, **fields}))
+    return answered(call("look", item_id=record), json.dumps({"item_id": record, **fields}))
 
 
 def lamp(record: str, colour: str, price: float) -> list[Any]:
@@ -41,7 +37,7 @@ def test_a_user_chooses_only_from_what_the_agent_has_offered(domain: Domain, off
     wanted = scenario("The blue one.", RENAME)
     looked = [*lamp("n-1", "blue", 30.0), *lamp("n-2", "red", 20.0)]
     talk = [user("Hi"), *looked, agent(offer), user("I take the red one.")]
-    assert blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP).party == party
+    assert blamed(domain, wanted, *talk, *answered(call("rename", item_id="lamp", name="n-2")), STOP).party == party
 
 
 @pytest.mark.parametrize(("old", "party"), [("red", "undecided"), ("green", "user")])
@@ -49,7 +45,7 @@ def test_a_user_that_keeps_what_it_has_departs_from_nothing(domain: Domain, old:
     wanted = scenario("Another one.", RENAME)
     looked = [*lamp("lamp", old, 10.0), *lamp("n-1", "blue", 30.0), *lamp("n-2", "red", 20.0)]
     talk = [user("Hi"), *looked, agent("n-1, blue, or n-2, red?"), user("I take the red one.")]
-    assert blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP).party == party
+    assert blamed(domain, wanted, *talk, *answered(call("rename", item_id="lamp", name="n-2")), STOP).party == party
 
 
 @pytest.mark.parametrize(("record", "is_users"), [("t-2", False), ("t-9", True)])
@@ -57,7 +53,7 @@ def test_a_call_that_lacks_a_record_is_not_what_the_user_asked_for(domain: Domai
     """A text that no tool has shown is a part of what the user has said otherwise, as of an address."""
     wanted = scenario("Add it.", action("add", item_id="x-1", tags=["t-1", record]))
     talk = [agent("Hello"), user("Add x-3 with t-1, please."), *shown("t-2", name="Tag")]
-    found = blamed(domain, wanted, *talk, *made(call("add", item_id="x-3", tags=["t-1"])), STOP)
+    found = blamed(domain, wanted, *talk, *answered(call("add", item_id="x-3", tags=["t-1"])), STOP)
     assert (found.reason == OTHER_VALUES) is is_users
 
 
@@ -65,14 +61,18 @@ def test_a_call_that_lacks_a_record_is_not_what_the_user_asked_for(domain: Domai
 def test_a_user_that_asks_for_both_asks_for_the_right_one_too(domain: Domain, also: str, is_users: bool) -> None:
     wanted = scenario("Set n-1 to 150.", action("price", item_id="n-1", price=150))
     talk = [agent("Hello"), user(f"Set the price of the desk to 170.{also}"), user("Now the desk, at 170, please.")]
-    found = blamed(domain, wanted, *talk, *made(call("price", item_id="desk", price=170)), STOP)
+    found = blamed(domain, wanted, *talk, *answered(call("price", item_id="desk", price=170)), STOP)
     assert (found.reason == OTHER_VALUES) is is_users
 
 
 @pytest.mark.parametrize(("record", "party"), [("nothing", "task"), ("desk", "agent")])
 def test_a_task_whose_reference_is_refused(domain: Domain, record: str, party: str) -> None:
     wanted = scenario("Set a price.", action("price", item_id=record, price=150))
-    talk = [agent("Hello"), user(f"Set the price of {record} to 150."), *made(call("price", item_id="lamp", price=150))]
+    talk = [
+        agent("Hello"),
+        user(f"Set the price of {record} to 150."),
+        *answered(call("price", item_id="lamp", price=150)),
+    ]
     found = blamed(domain, wanted, *talk, STOP)
     assert found.party == party
     assert (found.reason == "it requires a call that its tool refuses") is (party == "task")
@@ -121,14 +121,14 @@ def test_the_other_card_is_one_that_the_user_has_spoken_of(domain: Domain, said:
     wanted = scenario("The other card.", action("rename", item_id="lamp", name="card_11"))
     cards = [*shown("card_11", brand="Visa"), *shown("card_22", brand="Visa")]
     talk = [user("Hi"), *cards, agent("Very well."), user(said)]
-    found = blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="card_22")), STOP)
+    found = blamed(domain, wanted, *talk, *answered(call("rename", item_id="lamp", name="card_22")), STOP)
     assert found.party == party
 
 
 @pytest.mark.parametrize(("tried", "party"), [("x@example.com", "agent"), ("ann@example.com", "user")])
 def test_an_address_that_the_agent_never_looked_up(domain: Domain, tried: str, party: str) -> None:
     wanted = scenario("You are ann@example.com or ann2@example.com.", RENAME)
-    failed = made(call("look", item_id=tried), "no user", error=True)
+    failed = answered(call("look", item_id=tried), "no user", error=True)
     talk = [user("Hi"), agent("Who are you?"), user("I am ann@example.com."), *failed, agent("I see nobody."), STOP]
     found = blamed(domain, wanted, *talk)
     assert found.party == party
@@ -147,7 +147,7 @@ def test_an_address_that_the_agent_never_looked_up(domain: Domain, tried: str, p
 def test_a_record_that_the_agent_never_looked_at(
     domain: Domain, looked: bool, asked: str, question: str, is_fault: bool
 ) -> None:
-    listed = made(call("look", item_id="ann"), '{"user_id": "ann", "items": ["lamp"]}')
+    listed = answered(call("look", item_id="ann"), '{"user_id": "ann", "items": ["lamp"]}')
     seen = shown("lamp", name="Thing") if looked else []
     talk = [user(asked), *listed, *seen, agent(question), user("I don't know."), agent("Bye."), STOP]
     found = blamed(domain, scenario("x", PRICE), *talk)
@@ -167,7 +167,7 @@ def test_who_has_used_up_the_steps(domain: Domain, texts: list[str], party: str)
 @pytest.mark.parametrize(("amount", "is_shown"), [(-52, True), (-53, False)])
 def test_what_was_refunded_is_a_negative_payment(domain: Domain, amount: int, is_shown: bool) -> None:
     wanted = scenario("How much?", communicate_info=["52"], reward_basis=["COMMUNICATE"])
-    paid = made(call("look", item_id="lamp"), json.dumps({"item_id": "lamp", "amount": amount}))
+    paid = answered(call("look", item_id="lamp"), json.dumps({"item_id": "lamp", "amount": amount}))
     found = blamed(domain, wanted, user("How much do I get?"), *paid, agent("You get some of it."), STOP)
     assert (found.reason == "it did not say what a tool had shown") is is_shown
 

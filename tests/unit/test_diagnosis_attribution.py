@@ -10,20 +10,18 @@ import pytest
 from pytest_tau import load_domain
 from pytest_tau.diagnosis import Attribution, Divergence
 from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
-from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.diagnosis.explain import explain
 from pytest_tau.diagnosis.turning_point import in_brief
-from pytest_tau.evaluation import evaluate
-from pytest_tau.models import Notes, Simulation, Task, ToolCall, ToolMessage
+from pytest_tau.models import Notes, Simulation, Task, ToolCall
 from pytest_tau.policy import Rule
 from pytest_tau.runner import simulate
 from pytest_tau.testing import ScriptedParticipant
 
+from .blames import REFUSED, answered, blamed, graded
 from .tiny import action, agent, call, check, make, task, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
-    from pytest_tau.models import TerminationReason
 
 #: Of a missing call that the user had asked for by its values, and of one of which that is not known.
 NOT_DONE = "it did not do what the user had asked for"
@@ -32,43 +30,6 @@ UNASKED = "a required call was not made: whether the user asked for it decides"
 RENAME = action("rename", item_id="lamp", name="L")
 #: What it takes to pass: the lamp is called L.
 WANTED = task({"actions": [RENAME], "reward_basis": ["DB"]})
-
-
-def graded(
-    domain: Domain,
-    wanted: Task,
-    *messages: Any,
-    reason: TerminationReason = "user_stop",
-    error: str | None = None,
-    grading: bool = True,
-    kind: str | None = None,
-) -> Simulation:
-    """A finished conversation; of calls only those are made whose results are there."""
-    info = evaluate(wanted, messages, termination_reason=reason, domain=domain) if grading else None
-    simulation = Simulation(
-        id="s",
-        task_id="t",
-        termination_reason=reason,
-        error=error,
-        messages=list(messages),
-        reward_info=info,
-    )
-    if kind is not None:
-        simulation.note_error_kind(kind)
-    return simulation
-
-
-def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Attribution:
-    simulation = graded(domain, wanted, *messages, **how)
-    found = attribute(simulation, first_divergence(wanted, simulation, domain), wanted, domain)
-    assert found is not None
-    return found
-
-
-def made(made: ToolCall, content: str = "done", *, error: bool = False) -> list[Any]:
-    """A call with its result."""
-    said = user(made) if made.requestor == "user" else agent(made)
-    return [said, ToolMessage(content=content, requestor=made.requestor, error=error)]
 
 
 def ended(domain: Domain, asked: str, said: str) -> Attribution:
@@ -122,7 +83,7 @@ def test_a_budget_is_nobodys_fault(domain: Domain) -> None:
 
 
 def test_side_with_most_failed_calls_is_at_fault(domain: Domain) -> None:
-    mine, theirs = made(call("fly"), "Error: a", error=True), made(call("swim", "user"), "Error: u", error=True)
+    mine, theirs = answered(call("fly"), "Error: a", error=True), answered(call("swim", "user"), "Error: u", error=True)
     how: dict[str, Any] = {"reason": "too_many_errors", "error": "3 failed tool calls, the limit is 3"}
     assert blamed(domain, WANTED, *mine, *theirs, *mine, **how).party == "agent"
     found = blamed(domain, WANTED, *mine, *theirs, *theirs, **how)
@@ -137,7 +98,7 @@ def test_an_agent_that_does_not_come_to_an_end(domain: Domain) -> None:
 
 def test_a_user_that_does_not_stop_although_all_is_done(domain: Domain) -> None:
     done = [
-        *made(call("rename", item_id="lamp", name="L")),
+        *answered(call("rename", item_id="lamp", name="L")),
         agent("Done."),
         user("Thanks!"),
         agent("Bye."),
@@ -146,7 +107,7 @@ def test_a_user_that_does_not_stop_although_all_is_done(domain: Domain) -> None:
     found = blamed(domain, WANTED, *done, reason="max_steps")
     assert (found.party, found.message_idx, found.evidence) == ("user", 5, "Bye!")
     # An agent that still calls tools is the one that goes on.
-    more = [*done, *made(call("look", item_id="lamp"))]
+    more = [*done, *answered(call("look", item_id="lamp"))]
     assert blamed(domain, WANTED, *more, reason="max_steps").party == "agent"
 
 
@@ -217,7 +178,7 @@ def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked:
 
 
 def test_out_of_scope_after_a_failed_call_is_not_the_users(domain: Domain) -> None:
-    failed = made(call("look", item_id="x"), "Error: no item x", error=True)
+    failed = answered(call("look", item_id="x"), "Error: no item x", error=True)
     found = blamed(domain, WANTED, *failed, agent("Which item?"), user("###OUT-OF-SCOPE###"))
     assert (found.party, found.reason) == ("undecided", UNASKED)
 
@@ -241,8 +202,7 @@ def test_a_user_that_leaves_when_the_agent_was_not_heading_there(
     domain: Domain, wanted: Task, asked: str, said: str
 ) -> None:
     talk = [agent("Hello"), user("Please do it."), agent(asked), user(said)]
-    refused = "it refused a required call that no rule forbids"
-    expected = ("agent", refused) if "cannot rename" in asked else ("undecided", UNASKED)
+    expected = ("agent", REFUSED) if "cannot rename" in asked else ("undecided", UNASKED)
     found = blamed(domain, wanted, *talk)
     assert (found.party, found.reason) == expected
 
@@ -294,13 +254,13 @@ def test_an_agent_that_has_announced_it_before_and_not_done_it_was_not_about_to(
 def test_a_required_call_that_the_tool_refused(domain: Domain) -> None:
     add, rename = action("add", item_id="sofa", tags=[]), action("rename", item_id="sofa", name="L")
     wanted = task({"actions": [add, rename], "reward_basis": ["DB"]})
-    refused = made(call("rename", item_id="sofa", name="L"), "Error: no item sofa", error=True)
-    added = made(call("add", item_id="sofa", tags=[]))
+    refused = answered(call("rename", item_id="sofa", name="L"), "Error: no item sofa", error=True)
+    added = answered(call("add", item_id="sofa", tags=[]))
     found = blamed(domain, wanted, agent("Hello"), *refused, *added, agent("It failed."), user("Pity. ###STOP###"))
     assert (found.party, found.message_idx) == ("agent", 1)
     assert found.reason == "the tool refused a required call, and it did not succeed later"
     assert "Error: no item sofa" in found.evidence
-    handed = made(call("transfer", summary="It failed."))
+    handed = answered(call("transfer", summary="It failed."))
     after = blamed(domain, wanted, agent("Hello"), *refused, *added, *handed, user("Pity. ###STOP###"))
     assert after.reason == found.reason
 
@@ -309,7 +269,7 @@ def test_a_call_that_has_done_another_part_is_not_the_one_with_other_arguments(d
     """The first seat was taken with a detail more than in the reference; the second one is missing."""
     first, second = (action("sit", seat_id=seat, who="Ann") for seat in ("s1", "s2"))
     wanted = task({"actions": [first, second], "reward_basis": ["DB"]})
-    taken = made(call("sit", seat_id="s1", who="Ann", row=1))
+    taken = answered(call("sit", seat_id="s1", who="Ann", row=1))
     simulation = graded(domain, wanted, agent("Hello"), *taken, agent("Done."), user("Thanks. ###STOP###"))
     missing = [{"name": "sit", "arguments": each["arguments"], "requestor": "assistant"} for each in (first, second)]
     reasons = ("a call has other arguments: who chose them decides", UNASKED)
@@ -372,11 +332,11 @@ def test_a_user_that_plays_the_agent(domain: Domain) -> None:
 def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, said: str) -> None:
     found = ended(domain, asked, said)
     assert found.party != "user"
-    assert found.reason in (UNASKED, NOT_DONE, "it refused a required call that no rule forbids")
+    assert found.reason in (UNASKED, NOT_DONE, REFUSED)
 
 
 def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> None:
-    otherwise = made(call("rename", item_id="lamp", name="M"))
+    otherwise = answered(call("rename", item_id="lamp", name="M"))
     found = blamed(domain, WANTED, agent("Hello"), *otherwise, agent("Done."), user("Thanks. ###STOP###"))
     assert (found.party, found.message_idx) == ("undecided", 1)
     assert found.reason == "a call has other arguments: who chose them decides"
@@ -384,7 +344,7 @@ def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> Non
 
 
 @pytest.mark.parametrize(
-    "instead", [made(call("rename", item_id="x", name="L"), error=True), made(call("look", item_id="lamp"))]
+    "instead", [answered(call("rename", item_id="x", name="L"), error=True), answered(call("look", item_id="lamp"))]
 )
 def test_what_failed_or_has_nothing_to_do_with_it_is_not_in_its_place(domain: Domain, instead: list[Any]) -> None:
     found = blamed(domain, WANTED, agent("Hello"), *instead, agent("Done."), user("Thanks. ###STOP###"))
@@ -392,7 +352,7 @@ def test_what_failed_or_has_nothing_to_do_with_it_is_not_in_its_place(domain: Do
 
 
 def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain) -> None:
-    broken = made(call("remove", item_id="desk"))
+    broken = answered(call("remove", item_id="desk"))
     found = blamed(domain, WANTED, *broken, agent("Shall I rename it?"), user("Yes. ###STOP###"))
     assert (found.party, found.message_idx) == ("agent", 0)
 
@@ -402,14 +362,14 @@ def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain
 
 def test_a_call_of_the_users_that_broke_the_state(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ["DB"]})
-    noted = made(call("write_note", "user", note_id="n", text="x"))
+    noted = answered(call("write_note", "user", note_id="n", text="x"))
     found = blamed(domain, wanted, *noted, user("###STOP###"))
     assert (found.party, found.message_idx) == ("user", 0)
     assert "notes/n could no longer be absent" in found.evidence
 
 
 def test_an_agent_that_hands_the_user_over(domain: Domain) -> None:
-    handed = made(call("transfer", summary="too hard"))
+    handed = answered(call("transfer", summary="too hard"))
     found = blamed(domain, WANTED, user("Hi"), *handed, agent("Hold on."), user("###TRANSFER###"))
     assert (found.party, found.message_idx) == ("agent", 1)
     assert "transferred the user" in found.reason
@@ -457,7 +417,7 @@ def test_what_was_left_undone(domain: Domain, criteria: Any, reason: str, eviden
 
 
 def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
-    done = graded(domain, WANTED, *made(call("rename", item_id="lamp", name="L")), user("###STOP###"))
+    done = graded(domain, WANTED, *answered(call("rename", item_id="lamp", name="L")), user("###STOP###"))
     assert attribute(done, None) is None
     annotate_failure(done, WANTED, domain)
     assert done.info == Notes()
