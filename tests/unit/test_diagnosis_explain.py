@@ -240,44 +240,38 @@ def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
     assert actions_about(domain, [action("switch", "user")]) == ["never called (by the user) switch()"]
 
 
-def test_nearest_call_is_shown_with_its_message_and_arguments(domain: Domain) -> None:
-    lines = actions_about(
-        domain,
-        [LIGHT],
-        agent("Hi"),
-        agent(call("rename", item_id="desk", name="Lit")),
-        agent(call("rename", item_id="lamp", name="light")),
-        agent(call("look", item_id="lamp")),
-    )
-    assert lines[1] == '  nearest call, message 2: name  expected "Light"   got "light"'
+def renamed(item_id: str = "lamp", **arguments: Any) -> Any:
+    return agent(call("rename", item_id=item_id, **arguments))
 
 
-def test_arguments_too_many_or_too_few(domain: Domain) -> None:
-    made = agent(call("rename", item_id="lamp", title="Light"))
-    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, message 0: title  not expected   got "Light"'
+GUESTS = [{"name": f"Guest {n}", "born": f"19{n}0-01-01"} for n in range(4)]
+OLDER = [*GUESTS[:3], GUESTS[3] | {"born": "1999-12-31"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "line"),
+    [
+        ("Light", [agent("Hi"), renamed("desk", name="Lit"), renamed(name="light"), agent(call("look", item_id="lamp"))],
+         'message 2: name  expected "Light"   got "light"'),
+        ("Light", [renamed(title="Light")], 'message 0: title  not expected   got "Light"'),
+        ("Light", [agent(ToolCall(name="rename", malformed="{")), renamed(name="L")],
+         'message 1: name  expected "Light"   got "L"'),
+        ("Light", [renamed("sofa", name="Light"), ToolMessage(content="Error: no item sofa", error=True)],
+         'message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'),
+        # Of a long argument the place that differs
+        (GUESTS, [renamed(name=OLDER)], 'message 0: name/3/born  expected "1930-01-01"   got "1999-12-31"'),
+        (GUESTS, [renamed(name=GUESTS[:3])],
+         'message 0: name/3  expected {"name": "Guest 3", "born": "1930-01-01"}   missing'),
+    ],
+    ids=["message", "argument-too-many", "proper-rather-than-malformed", "error", "long-argument", "missing-part"],
+)  # fmt: skip
+def test_what_is_shown_of_the_nearest_call(domain: Domain, name: Any, made: list[Any], line: str) -> None:
+    assert actions_about(domain, [action("rename", item_id="lamp", name=name)], *made)[1] == f"  nearest call, {line}"
+
+
+def test_only_compared_arguments_are_missing(domain: Domain) -> None:
     compared = action("rename", compare=["name"], item_id="lamp", name="Light")
-    assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
-        '  nearest call, message 0: name  expected "Light"   missing'
-    )
-
-
-def test_of_a_long_argument_the_place_that_differs_is_shown(domain: Domain) -> None:
-    guests = [{"name": f"Guest {n}", "born": f"19{n}0-01-01"} for n in range(4)]
-    wanted = action("rename", item_id="lamp", name=guests)
-    other = [*guests[:3], {**guests[3], "born": "1999-12-31"}]
-    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=other)))[1] == (
-        '  nearest call, message 0: name/3/born  expected "1930-01-01"   got "1999-12-31"'
-    )
-    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=guests[:3])))[1] == (
-        '  nearest call, message 0: name/3  expected {"name": "Guest 3", "born": "1930-01-01"}   missing'
-    )
-
-
-def test_error_of_the_nearest_call_is_shown(domain: Domain) -> None:
-    made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
-    assert actions_about(domain, [LIGHT], *made)[1] == (
-        '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
-    )
+    assert actions_about(domain, [compared], renamed())[1].endswith('message 0: name  expected "Light"   missing')
 
 
 def test_malformed_call_is_shown(domain: Domain) -> None:
@@ -285,15 +279,8 @@ def test_malformed_call_is_shown(domain: Domain) -> None:
     assert "malformed arguments" in actions_about(domain, [LIGHT], broken)[1]
 
 
-def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
-    broken, wrong = agent(ToolCall(name="rename", malformed="{")), agent(call("rename", item_id="lamp", name="L"))
-    assert actions_about(domain, [LIGHT], broken, wrong)[1] == (
-        '  nearest call, message 1: name  expected "Light"   got "L"'
-    )
-
-
 def test_strict_shows_missing_arguments_of_a_call(domain: Domain) -> None:
-    (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
+    (_, nearest) = actions_about(domain, [LIGHT], renamed(), grading="strict")
     assert 'name  expected "Light"   missing' in nearest
     assert "malformed" not in nearest
 
