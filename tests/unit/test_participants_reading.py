@@ -106,22 +106,25 @@ def test_a_list_is_what_the_sentence_before_or_after_it_asks_for(text):
         f"This is on file:\n{LIST}\nDoes everything look right?",
         f"Here is the summary:\n{LIST}\nPlease confirm these details.",
         f"Please confirm the following:\n{LIST.replace('Your', 'The')}",
+        # An offer to find out which
+        "Would you like me to check which tables are free?",
+        "Shall I tell you what it costs?",
     ],
 )
-def test_a_list_of_details_asks_for_nothing(text):
+def test_a_list_of_details_and_an_offer_ask_for_nothing_but_a_yes(text):
     assert hear(user_of(), text) == "Yes, please."
 
 
-def test_an_explanation_of_an_item_asks_for_nothing():
-    user = user_of(facts={"name": "Ada Berg", "email": "a@b.org"})
-    assert hear(user, "I need:\n- **Name** - as you have no email on file") == "My name is Ada Berg."
-
-
-def test_the_purpose_of_a_question_asks_for_nothing():
-    user = user_of(facts={"name": "Ada Berg", "email": "a@b.org"})
-    assert (
-        hear(user, "To check your email, may I have your name so that I can find your email?") == "My name is Ada Berg."
-    )
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The explanation of an item, and the purpose of a question
+        "I need:\n- **Name** - as you have no email on file",
+        "To check your email, may I have your name so that I can find your email?",
+    ],
+)
+def test_what_explains_a_question_asks_for_nothing(text):
+    assert hear(user_of(facts={"name": "Ada Berg", "email": "a@b.org"}), text) == "My name is Ada Berg."
 
 
 # Questions
@@ -149,29 +152,30 @@ def test_which_without_a_fact_is_answered_by_the_request_and_then_by_a_wish_to_l
     assert hear(user, "Which table do you mean?") == "I am not sure. Could you look at each of them?"
 
 
-@pytest.mark.parametrize(
-    "text", ["Would you like me to check which tables are free?", "Shall I tell you what it costs?"]
-)
-def test_an_offer_to_find_out_which_is_answered_by_yes(text):
-    assert hear(user_of(), text) == "Yes, please."
-
-
 def test_both_questions_of_a_text_are_answered():
     said = hear(user_of(), "Please confirm that you want to cancel it, and tell me which booking it is.")
     assert "My booking id is B1." in said
     assert "Yes, please." in said
 
 
-def test_a_fact_that_the_agent_shows_is_confirmed():
-    assert (
-        hear(user_of(), "Your booking ID is B1. Can you confirm your booking ID?")
-        == "Yes, please. My booking id is B1."
-    )
-
-
-def test_a_yes_or_no_question_that_the_script_does_not_know_is_no_yes():
-    said = hear(user_of(), "Did it rain yesterday?")
-    assert said == f"I do not know. My name is Ada Berg. My booking id is B1. {SAY}"
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # A fact that the agent shows
+        ("Your booking ID is B1. Can you confirm your booking ID?", "Yes, please. My booking id is B1."),
+        # A question that the script does not know
+        ("Did it rain yesterday?", f"I do not know. My name is Ada Berg. My booking id is B1. {SAY}"),
+        # An unknown fact hides no known one
+        (
+            "Please give me your email address and your booking number.",
+            "I do not know the email. My booking id is B1.",
+        ),
+        # An agent at work
+        ("I am processing your cancellation.", "All right."),
+    ],
+)
+def test_it_says_what_it_knows_and_no_more(text, said):
+    assert hear(user_of(), text) == said
 
 
 def test_asked_to_repeat_it_repeats_its_answer():
@@ -206,10 +210,6 @@ def test_a_gap_to_fill_asks_for_the_fact(text):
     assert user.understandings[-1].outcome == "understood"
 
 
-def test_an_agent_at_work_is_left_to_it():
-    assert hear(user_of(), "I am processing your cancellation.") == "All right."
-
-
 # What it does not know
 
 
@@ -223,11 +223,6 @@ def test_instead_of_an_unknown_fact_it_gives_what_it_is_found_by():
     user = user_of(facts=FACTS | {"reason": "I am ill."})
     assert hear(user, "May I have your email?") == "I do not know the email. My name is Ada Berg. My booking id is B1."
     assert hear(user, "May I have your email?") == f"I do not know the email. {SAY}"
-
-
-def test_an_unknown_fact_hides_no_known_one():
-    said = hear(user_of(), "Please give me your email address and your booking number.")
-    assert said == "I do not know the email. My booking id is B1."
 
 
 def test_an_agent_that_has_not_found_it_and_asks_for_another_fact_has_not_refused():
