@@ -88,57 +88,53 @@ class TestParts:
         assert len(found["documents"]) > 50
 
 
+DONE = StoredFacts(finished=True)
+CALLED = StoredFacts(finished=True, calls={"get_order"})
+HAS_READ = StoredFacts(finished=True, documents={"a"})
+SEARCHED = StoredFacts(finished=True, searched=True)
+
+
 class TestTouched:
-    def test_nothing_has_changed(self) -> None:
-        assert reasons(hashes()) == []
+    @pytest.mark.parametrize(
+        ("changed", "facts", "expected"),
+        [
+            ({}, DONE, []),
+            ({"tools": {"refund_order": "9", "get_order": "2"}}, DONE, ["changed tool refund_order"]),
+            ({"tools": {"get_order": "2"}}, DONE, ["removed tool refund_order"]),
+            ({"tools": {"refund_order": "1", "get_order": "9"}}, DONE, []),
+            ({"tools": {"refund_order": "1", "get_order": "9"}}, CALLED, ["changed tool get_order"]),
+            ({"documents": {"a": "9", "b": "2"}}, DONE, []),
+            ({"documents": {"a": "9", "b": "2"}}, HAS_READ, ["changed document a"]),
+            ({"documents": {"a": "1", "b": "2", "c": "3"}}, DONE, []),
+            ({"documents": {"a": "1", "b": "2", "c": "3"}}, SEARCHED, ["new document c"]),
+            ({"domain": {"database": "other"}}, DONE, ["the database"]),
+            ({"code": "other"}, DONE, ["code that the tools share"]),
+            ({"tasks": {"t": "2"}}, DONE, ["the task has changed"]),
+            ({}, StoredFacts(), ["no verdict in the earlier run"]),
+        ],
+        ids=[
+            *("nothing", "tool-of-the-reference", "removed-tool", "tool-not-called", "tool-called"),
+            *("document-not-read", "document-read", "new-document", "new-document-for-a-search"),
+            *("database", "shared-code", "task", "no-verdict"),
+        ],
+    )
+    def test_parts(self, changed: Any, facts: StoredFacts, expected: list[str]) -> None:
+        assert reasons(hashes(**changed), facts) == expected
 
-    def test_a_tool_of_the_reference_has_changed(self) -> None:
-        found = hashes(tools={"refund_order": "9", "get_order": "2"})
-        assert reasons(found) == ["changed tool refund_order"]
+    @pytest.mark.parametrize(
+        ("policy", "reason"),
+        [
+            (POLICY.replace("at once", "within a day"), "section 'Refunds' of the policy"),
+            (POLICY.replace("Use `refund_order` at", "Orders are refunded at"), "section 'Refunds' of the policy"),
+            (POLICY.replace("hello", "goodbye"), "changed section 'Manners' of the policy, which names no tool"),
+            (POLICY.partition("# Manners")[0], "removed section 'Manners' of the policy, which names no tool"),
+        ],
+        ids=["names-a-tool", "words-of-a-tool", "names-no-tool", "removed"],
+    )
+    def test_sections(self, policy: str, reason: str) -> None:
+        assert reasons(hashes(policy=policy_sections(policy)), policy=policy) == [reason]
 
-    def test_a_tool_that_was_called_has_changed(self) -> None:
-        found = hashes(tools={"refund_order": "1", "get_order": "9"})
-        assert reasons(found) == []
-        assert reasons(found, StoredFacts(finished=True, calls={"get_order"})) == ["changed tool get_order"]
-
-    def test_a_tool_was_removed(self) -> None:
-        assert reasons(hashes(tools={"get_order": "2"})) == ["removed tool refund_order"]
-
-    def test_a_section_that_names_a_tool_has_changed(self) -> None:
-        policy = POLICY.replace("at once", "within a day")
-        assert reasons(hashes(policy=policy_sections(policy)), policy=policy) == ["section 'Refunds' of the policy"]
-
-    def test_a_section_with_the_words_of_a_tool_has_changed(self) -> None:
-        policy = POLICY.replace("Use `refund_order` at once.", "Orders are refunded at once.")
-        assert reasons(hashes(policy=policy_sections(policy)), policy=policy) == ["section 'Refunds' of the policy"]
-
-    def test_a_section_that_names_no_tool_concerns_every_task(self) -> None:
-        policy = POLICY.replace("hello", "goodbye")
-        (found,) = reasons(hashes(policy=policy_sections(policy)), policy=policy)
-        assert found == "changed section 'Manners' of the policy, which names no tool"
-
-    def test_a_removed_section_concerns_every_task(self) -> None:
-        policy = POLICY.partition("# Manners")[0]
-        (found,) = reasons(hashes(policy=policy_sections(policy)), policy=policy)
-        assert found.startswith("removed section 'Manners'")
-
-    def test_a_document_that_was_read_has_changed(self) -> None:
-        found = hashes(documents={"a": "9", "b": "2"})
-        assert reasons(found) == []
-        assert reasons(found, StoredFacts(finished=True, documents={"a"})) == ["changed document a"]
-
-    def test_a_new_document_concerns_tasks_that_search(self) -> None:
-        found = hashes(documents={"a": "1", "b": "2", "c": "3"})
-        assert reasons(found) == []
-        assert reasons(found, StoredFacts(finished=True, searched=True)) == ["new document c"]
-
-    def test_the_database_and_shared_code_concern_every_task(self) -> None:
-        assert reasons(hashes(domain={"database": "other"})) == ["the database"]
-        assert reasons(hashes(code="other")) == ["code that the tools share"]
-
-    def test_a_changed_task_and_a_task_without_a_verdict(self) -> None:
-        assert reasons(hashes(tasks={"t": "2"})) == ["the task has changed"]
-        assert reasons(hashes(), StoredFacts()) == ["no verdict in the earlier run"]
+    def test_a_task_of_which_nothing_is_stored_has_no_verdict(self) -> None:
         changes = domain_changes("shop", hashes(), hashes(), POLICY)
         assert changes.reasons(task(), None) == ["no verdict in the earlier run"]
 
