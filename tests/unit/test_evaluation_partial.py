@@ -77,13 +77,6 @@ def test_pairing_is_by_the_best_arguments_and_not_by_order(domain: Domain, first
     assert found["extra_writes"] == 0
 
 
-def test_pairs_with_equal_arguments_outweigh_a_greater_sum(domain: Domain) -> None:
-    # x with x and z with y: 1 + 0. x with y and z with x: 1/2 + 1/2.
-    wanted = task({"actions": [action("f", a=1, b=1), action("f", a=1, b=2)]})
-    found = partial(graded(domain, wanted, agent(call("f", a=1, b=1), call("f", a=9, b=1))))
-    assert (found["actions"], found["arguments"]) == (0.5, 0.5)
-
-
 def test_one_more_equal_argument_outweighs_that_the_call_has_failed(domain: Domain) -> None:
     wanted = task({"actions": [action("rename", item_id="lamp", name="x")]})
     other, failed = call("rename", item_id="desk", name="y"), call("rename", item_id="lamp", name="y")
@@ -96,17 +89,6 @@ def test_a_call_that_succeeded_is_taken_before_an_equal_one_that_failed(domain: 
     made = call("rename", item_id="lamp", name="x")
     for order in ([said(made, error=True), said(made)], [said(made), said(made, error=True)]):
         assert partial(graded(domain, wanted, *order[0], *order[1]))["extra_writes"] == 0
-
-
-def test_the_share_of_equal_arguments_counts_and_not_their_number(domain: Domain) -> None:
-    wanted = task({"actions": [action("f", a=1, b=2)]})
-    half, less = call("f", a=1, b=9), call("f", a=1, b=2, c=3, d=4, e=5)
-    assert partial(graded(domain, wanted, agent(half, less)))["arguments"] == 0.5
-
-
-def test_a_call_of_which_nothing_is_compared_is_equal(domain: Domain) -> None:
-    wanted = task({"actions": [action("f", compare=["a"], a=1), action("f", compare=[], a=1)]})
-    assert partial(graded(domain, wanted, agent(call("f", a=2), call("f", a=3))))["arguments"] == 0.5
 
 
 def test_reads_and_writes_are_counted_apart(domain: Domain) -> None:
@@ -132,22 +114,24 @@ def test_a_call_of_the_other_side_is_no_pair(domain: Domain) -> None:
     assert partial(evaluate(wanted, [agent(call("switch")), STOP], domain=domain, solo=True))["selection"] == 1
 
 
-def test_only_the_arguments_that_the_action_names_are_compared(domain: Domain) -> None:
-    wanted = task({"actions": [action("f", compare=["a"], a=1, b=1), action("g", compare=[], a=1)]})
-    found = partial(graded(domain, wanted, agent(call("f", a=1, b=2), call("g", z=2))))
-    assert (found["arguments"], found["actions"]) == (1, 1)
-
-
-def test_an_argument_that_the_action_names_has_to_be_equal(domain: Domain) -> None:
-    wanted = task({"actions": [action("f", compare=["a"], a=1, b=1)]})
-    found = partial(graded(domain, wanted, agent(call("f", a=2, b=1))))
-    assert (found["arguments"], found["actions"]) == (0, 0)
-
-
-def test_what_the_agent_spelt_wrong_costs_the_arguments_and_not_the_selection(domain: Domain) -> None:
-    wanted = task({"actions": [action("f", a=1, b=2, c=3)]})
-    found = partial(graded(domain, wanted, agent(call("f", a=1, b=2, d=3))))
-    assert (found["selection"], found["arguments"]) == (1, 0.5)
+@pytest.mark.parametrize(
+    ("actions", "made", "shares"),
+    [
+        # 1 + 0, and crosswise 1/2 + 1/2
+        ([action("f", a=1, b=1), action("f", a=1, b=2)], [call("f", a=1, b=1), call("f", a=9, b=1)], (1, 0.5, 0.5)),
+        ([action("f", a=1, b=2)], [call("f", a=1, b=9), call("f", a=1, b=2, c=3, d=4, e=5)], (1, 0.5, 0)),
+        ([action("f", compare=["a"], a=1, b=1)], [call("f", a=1, b=2)], (1, 1, 1)),
+        ([action("f", compare=["a"], a=1, b=1)], [call("f", a=2, b=1)], (1, 0, 0)),
+        ([action("g", compare=[], a=1)], [call("g", z=2)], (1, 1, 1)),
+        ([action("f", compare=["a"], a=1), action("f", compare=[], a=1)], [call("f", a=2), call("f", a=3)], (1, 0.5, 0.5)),
+        ([action("f", a=1, b=2, c=3)], [call("f", a=1, b=2, d=3)], (1, 0.5, 0)),
+    ],
+    ids=["equal-pairs-before-a-greater-sum", "share-and-not-number", "compared-equal", "compared-different",
+         "nothing-compared", "nothing-compared-of-one", "spelt-wrong"],
+)  # fmt: skip
+def test_selection_arguments_and_actions(domain: Domain, actions: Any, made: Any, shares: tuple[float, ...]) -> None:
+    found = partial(graded(domain, task({"actions": actions}), agent(None, *made)))
+    assert (found["selection"], found["arguments"], found["actions"]) == shares
 
 
 def test_nothing_to_measure_is_none(domain: Domain) -> None:
