@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     ("talk", "party", "message"),
     [
         ([HELLO, user("Set the price of the lamp to 170, please.")], "user", 1),
-        # Of two values that the agent has named
         ([user("Change the lamp."), agent("150 or 170?"), user("I take 170.")], "user", 2),
         ([HELLO, user("Set the price of the lamp to 150, please.")], "agent", 2),
-        # What stands behind "instead of" is no wish
         ([HELLO, user("Set the price to 150 instead of 170.")], "agent", 2),
     ],
+    ids=["user-asked-for-it", "user-chose-it-of-two", "user-asked-for-the-right-one", "instead-of-is-no-wish"],
 )
 def test_who_has_chosen_another_value(domain: Domain, talk: list[Any], party: str, message: int) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
