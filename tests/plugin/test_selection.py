@@ -89,10 +89,6 @@ def test_the_folder_of_the_project_is_no_path_below_it(with_tests, path):
     assert sorted(found) == sorted([*_nodes("create-task"), *with_tests.collected("test_plain.py", "tests")])
 
 
-def test_the_folder_of_the_project_with_a_domain_on_the_command_line(project):
-    assert project.collected("--tau-domain", "mock", "--tau-num-tasks", "1", ".") == _nodes("create-task")
-
-
 @pytest.mark.parametrize("where", [".", "tests"])
 def test_a_domain_on_the_command_line_says_that_tests_are_left_out(with_tests, monkeypatch, where):
     with_tests.ini("tau_num_tasks = 1")
@@ -141,10 +137,6 @@ def test_two_domains_in_the_ini(shelf):
     ]
 
 
-def test_a_domain_named_twice_runs_once(project):
-    assert project.collected("--tau-domain", "mock,mock", "--tau-num-tasks", "1") == _nodes("create-task")
-
-
 @pytest.mark.parametrize(
     ("argument", "expected"),
     [
@@ -170,11 +162,6 @@ def test_node_id_of_a_domain_with_a_path(with_tests):
     assert sorted(found) == ["mock::create-task[trial-1]", "tests/test_other.py::test_other"]
 
 
-def test_node_id_with_domain_and_trials(project):
-    found = project.collected("--tau-domain", "mock", "mock::create-task", "--tau-trials", "2")
-    assert found == _nodes("create-task", trials=[0, 1])
-
-
 def test_node_id_of_a_task_outside_the_default_split(project):
     run = project.run("mock::compliment[trial-0]", "--tau-judge", "accept")
     run.outcomes(passed=1)
@@ -187,17 +174,27 @@ def test_node_id_of_a_file_named_like_a_domain(project, a_task):
 
 
 @pytest.mark.parametrize(
-    ("patterns", "expected"),
+    ("args", "expected"),
     [
-        (["create*"], ["create-task", "create-with-description"]),
-        (["say-new-id"], ["say-new-id"]),
-        (["reopen-?hatty"], ["reopen-chatty"]),
-        (["two-requests", "create-task"], ["create-task", "two-requests"]),
+        (["--tau-task", "create*"], ["create-task", "create-with-description"]),
+        (["--tau-task", "say-new-id"], ["say-new-id"]),
+        (["--tau-task", "reopen-?hatty"], ["reopen-chatty"]),
+        (["--tau-task", "two-requests", "--tau-task", "create-task"], ["create-task", "two-requests"]),
+        (["--tau-task", "re*", "--tau-num-tasks", "1"], ["reopen-impatient"]),
+        (["--tau-split", "small"], ["create-task", "transfer-deletion", "dismiss-after-done"]),
+        (["--tau-split", "full", "--tau-judge", "accept"], [*MOCK_IDS, "compliment", "explain-refusal"]),
+        (["--tau-domain", "mock,mock", "--tau-num-tasks", "1"], ["create-task"]),
+        (["--tau-num-tasks", "1", "."], ["create-task"]),
     ],
+    ids=["pattern", "id", "one-letter", "two", "number", "split", "full", "domain-twice", "folder-of-the-project"],
 )
-def test_tau_task(project, patterns, expected):
-    given = [part for pattern in patterns for part in ("--tau-task", pattern)]
-    assert project.collected("--tau-domain", "mock", *given) == _nodes(*expected)
+def test_tasks_of_a_domain(project, args, expected):
+    assert project.collected("--tau-domain", "mock", *args) == _nodes(*expected)
+
+
+def test_node_id_with_domain_and_trials(project):
+    found = project.collected("--tau-domain", "mock", "mock::create-task", "--tau-trials", "2")
+    assert found == _nodes("create-task", trials=[0, 1])
 
 
 @pytest.mark.parametrize("given", ["[mobile]data_off|roaming[PERSONA:None]", "[mobile]data*", "*[PERSONA:None]"])
@@ -213,21 +210,6 @@ def test_tau_task_with_brackets_in_original_ids(project, a_task, given):
 def test_tau_task_in_the_ini(project):
     project.ini("tau_task = create-task say*")
     assert project.collected("--tau-domain", "mock") == _nodes("create-task", "say-new-id")
-
-
-def test_tau_num_tasks_comes_after_tau_task(project):
-    found = project.collected("--tau-domain", "mock", "--tau-task", "re*", "--tau-num-tasks", "1")
-    assert found == _nodes("reopen-impatient")
-
-
-def test_tau_split(project):
-    found = project.collected("--tau-domain", "mock", "--tau-split", "small")
-    assert found == _nodes("create-task", "transfer-deletion", "dismiss-after-done")
-
-
-def test_tau_split_full_is_every_task(project):
-    found = project.collected("--tau-domain", "mock", "--tau-split", "full", "--tau-judge", "accept")
-    assert found == _nodes(*MOCK_IDS, "compliment", "explain-refusal")
 
 
 def test_tau_split_full_and_base_of_a_domain_without_splits(shelf):
