@@ -225,7 +225,7 @@ def _call(text: str, functions: dict[str, Callable[..., Any]]) -> tuple[str, dic
     """Return the name and the arguments of a call that is written as in Python, with literal arguments.
 
     Raises:
-        ConfigurationError: It is no such call, or does not fit its function.
+        ConfigurationError: It is not a call, or does not fit its function.
     """
     problem = f'--call {text!r}: expected a call such as rent(bike="b1", days=2)'
     try:

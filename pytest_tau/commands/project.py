@@ -179,6 +179,15 @@ class Project:
         return domain_names()
 
     @property
+    def capabilities(self) -> tuple[Capability, ...]:
+        """The capabilities, bundled and installed ones included.
+
+        Raises:
+            ConfigurationError: The plugins cannot be loaded, or a hook fails.
+        """
+        return self._provided.capabilities
+
+    @property
     def evaluators(self) -> tuple[Evaluator, ...]:
         """The reward components that plugins and ``conftest.py`` files provide.
 

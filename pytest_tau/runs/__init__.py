@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .manifest_diff import diff_settings
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
-    from .rerun import rerun_options
+    from .rerun import domain_options, rerun_options
     from .results.streaming_json import JsonText
     from .store import Store, TimedStore
     from .strength import StrengthFacts, all_strength, store_strength, stored_strength
@@ -32,7 +32,7 @@ _HOMES = {
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
     **dict.fromkeys(("TrialRecord",), "record"),
-    **dict.fromkeys(("rerun_options",), "rerun"),
+    **dict.fromkeys(("domain_options", "rerun_options"), "rerun"),
     **dict.fromkeys(("Store", "TimedStore"), "store"),
     **dict.fromkeys(("StrengthFacts", "all_strength", "store_strength", "stored_strength"), "strength"),
 }
@@ -53,6 +53,7 @@ __all__ = [
     "all_strength",
     "count_tasks",
     "diff_settings",
+    "domain_options",
     "drafted_run",
     "find_variants",
     "ignore_in_git",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..capability.calls import recorded_in
+from ..capability.calls import changing_domains, recorded_in
 from ..errors import ConfigurationError
 from ..plain import json
 from ..run_settings import PromptingSettings, settings_that_affect
-from ..settings import options_of
+from ..settings import changed_values, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from ..capability import Capability
 
 #: Settings of which a run has recorded the name and a digest of a file.
 _NAMED_ONLY = tuple(row.setting for row in options_of(PromptingSettings) if row.path)
@@ -39,6 +41,17 @@ def rerun_options(info: Mapping[str, Any], given: Collection[str] = ()) -> list[
         elif value != "built in":
             raise ConfigurationError(f"{option} was {value}, of which only the name is recorded: give the file again")
     return options
+
+
+def domain_options(info: Mapping[str, Any], capabilities: Iterable[Capability]) -> list[str]:
+    """Return the options by which another run has the domains of a stored one, such as its edition.
+
+    Args:
+        info: The manifest of the stored run, ``Run.info``.
+        capabilities: The capabilities that are known.
+    """
+    changed = [row for active in changing_domains(info, capabilities) for row in changed_values(active.settings)]
+    return [text for row, value in changed for text in _with_value(f"--tau-{row.name}", value)]
 
 
 def _with_value(option: str, value: Any) -> Iterator[str]:

@@ -177,6 +177,15 @@ def test_a_stored_run_is_read_in_its_edition(library, capsys, command):
     }[command] in shown
 
 
+def test_tasks_of_a_run_in_an_edition_are_of_the_edition(library, capsys):
+    run(library, "--tau-results", "b", "--tau-edition", "1").outcomes(passed=2)
+    assert main(["task-from", "b", "-o", "made.tau.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "replay:" not in shown
+    assert "run: pytest made.tau.json --tau-domain library --tau-edition=1 --tau-agent gold" in shown
+    run(library, "made.tau.json", "--tau-edition", "1", "--tau-agent", "gold").outcomes(passed=2)
+
+
 def test_an_export_has_the_policy_of_the_edition_and_is_graded_in_it(library, capsys):
     run(library, "--tau-results", "b", "--tau-edition", "1")
     assert main(["export", "b", "--format", "tau2", "--out", "b.json"]) == 0

@@ -14,17 +14,16 @@ from ....commands import Project, add_options, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
 from ....plain import json
-from ....runs import open_run
+from ....runs import domain_options, open_run
 from ....text import plural, printable, shorten
 from ..facts import stored_facts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ....environment import Domain
     from ....models import Simulation, Task
-    from ....runs import StoredTrial
     from .make import Made
 
 #: Results that differ from the recorded ones, of which so many are shown.
@@ -107,11 +106,11 @@ def run(args: argparse.Namespace) -> int:
     target = _target(args)
     project = project_of(args)
     redacted = _redacted(list(_conversations(args)), args, project)
-    trials = redacted.trials
-    nameless = [] if args.domain else [trial.simulation for trial in trials if not trial.domain]
+    conversations = redacted.conversations
+    nameless = [conversation.simulation for conversation in conversations if not conversation.domain]
     with tempfile.TemporaryDirectory() as draft:
         recording = _recorded(nameless, target, Path(draft)) if nameless else None
-        attempts = list(_all_made(args, project, trials, recording))
+        attempts = list(_all_made(args, project, conversations, recording))
     written = _folded(attempts)
     refused = [attempt for attempt in attempts if attempt.task is None]
     for attempt in attempts:
@@ -136,46 +135,70 @@ def run(args: argparse.Namespace) -> int:
             f"{recording.files[0][0]}: the domain {recording.domain.name}; "
             "import pytest_tau_domains from it in conftest.py"
         )
-    names = {args.domain or trial.domain or (recording.domain.name if recording else "") for trial in trials}
-    if len(names) == 1 and not attempts[0].draft:
-        _print(f"run: pytest {shlex.quote(str(target))} --tau-domain {names.pop()} --tau-agent gold")
+    own = recording.domain.name if recording else ""
+    options = {
+        (conversation.domain or own, *domain_options(conversation.info, project.capabilities))
+        for conversation in conversations
+    }
+    if len(options) == 1 and not attempts[0].draft:
+        name, *further = options.pop()
+        command = ["pytest", str(target), "--tau-domain", name, *further, "--tau-agent", "gold"]
+        _print(f"run: {shlex.join(command)}")
     return int(bool(refused))
+
+
+class _Conversation(NamedTuple):
+    """A recorded conversation.
+
+    Attributes:
+        domain: The name of the domain on which its calls are made; empty for recorded tools.
+        simulation: The conversation.
+        info: The manifest of its run.
+    """
+
+    domain: str
+    simulation: Simulation
+    info: Mapping[str, Any]
 
 
 class _Redacted(NamedTuple):
     """Conversations without personal data.
 
     Attributes:
-        trials: The conversations.
+        conversations: The conversations.
         values: How many values were replaced.
         lines: What is kept although it may be personal, and what is not recognised.
     """
 
-    trials: list[StoredTrial]
+    conversations: list[_Conversation]
     values: int = 0
     lines: tuple[str, ...] = ()
 
 
-def _redacted(trials: list[StoredTrial], args: argparse.Namespace, project: Project) -> _Redacted:
+def _redacted(conversations: list[_Conversation], args: argparse.Namespace, project: Project) -> _Redacted:
     """Return the conversations without personal data."""
     from ..redaction import Redactor
     from ..redaction.key import key_of
     from ..redaction.libraries import unseen
 
     if args.no_redact:
-        return _Redacted(trials)
-    names = {args.domain or trial.domain for trial in trials} - {""}
-    database = json.dumps([project.load(name).environment().dump() for name in sorted(names)], ensure_ascii=False)
+        return _Redacted(conversations)
+    # Of editions, too: a record that one has changed is not personal.
+    domains = {project.load(each.domain, each.info) for each in conversations if each.domain}
+    states = [domain.environment().dump() for domain in sorted(domains, key=lambda domain: domain.name)]
+    database = json.dumps(states, ensure_ascii=False)
     # All conversations of the runs, so that one that is chosen has the same replacements as all of them.
     runs = [open_run(name or None) for name in dict.fromkeys(map(_name_of, args.runs))]
     simulations = [trial.simulation for run in runs for trial in run.trials()]
     key, note = key_of(runs[0].path)
     redactor = Redactor(simulations, database, key=key)
-    redacted = [trial._replace(simulation=redactor.redacted(trial.simulation)) for trial in trials]
+    redacted = [
+        conversation._replace(simulation=redactor.redacted(conversation.simulation)) for conversation in conversations
+    ]
     remaining = [
-        f"{personal.text!r} ({trial.simulation.id}, {personal.place})"
-        for trial in redacted
-        for personal in redactor.kept_in(trial.simulation)
+        f"{personal.text!r} ({conversation.simulation.id}, {personal.place})"
+        for conversation in redacted
+        for personal in redactor.kept_in(conversation.simulation)
     ]
     lines = [f"kept, and may be personal: {text}" for text in remaining[:_MOST_KEPT]]
     more = [f"and {len(remaining) - _MOST_KEPT} more that may be personal"] if len(remaining) > _MOST_KEPT else []
@@ -218,7 +241,7 @@ def _target(args: argparse.Namespace) -> Path:
 
 
 def _all_made(
-    args: argparse.Namespace, project: Project, trials: Sequence[StoredTrial], recorded: _Own | None
+    args: argparse.Namespace, project: Project, conversations: Sequence[_Conversation], recorded: _Own | None
 ) -> Iterator[Made]:
     from ....models import InitializationData, InitialState
     from .make import Choices, make_task
@@ -226,15 +249,12 @@ def _all_made(
 
     reference = _decided(args.reference) if args.reference else None
     choices = Choices(args.wrong, args.communicate, reference)
-    domains: dict[str, Domain] = {}
     task_count = 0
-    for trial in trials:
+    for name, simulation, info in conversations:
         if args.limit is not None and task_count >= args.limit:
             break
-        simulation, name = trial.simulation, args.domain or trial.domain
         if name:
-            domain = domains[name] = domains[name] if name in domains else project.load(name)
-            attempt = make_task(simulation, domain, choices, _origin(simulation))
+            attempt = make_task(simulation, project.load(name, info), choices, _origin(simulation))
         else:
             assert recorded is not None, "there is one for conversations without a domain"
             data = {"conversation": conversation_of(simulation), "writes": []}
@@ -244,7 +264,7 @@ def _all_made(
         yield attempt
 
 
-def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
+def _conversations(args: argparse.Namespace) -> Iterator[_Conversation]:
     from .handoffs import without_handoffs
 
     for spec in args.runs:
@@ -255,8 +275,8 @@ def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
             simulation = trial.simulation
             if simulation.id.startswith(id_prefix) or simulation.task_id.startswith(id_prefix):
                 number += 1
-                domain = "" if args.no_domain else trial.domain
-                yield trial._replace(domain=domain, simulation=without_handoffs(simulation))
+                domain = args.domain or ("" if args.no_domain else trial.domain)
+                yield _Conversation(domain, without_handoffs(simulation), opened.info)
         if not number:
             raise ConfigurationError("\n  ".join([f"{spec}: no conversation with this id", *opened.problems[:3]]))
 

@@ -175,8 +175,9 @@ def _changes(call: Call, domain: Domain) -> bool:
 def _id_of(conversation: Simulation) -> str:
     first = next((m.content or "" for m in conversation.messages if m.role == "user" and m.content), "")
     keywords = [word for word in re.findall(r"[a-z]+", first.lower()) if not _LITTLE.fullmatch(word)]
-    text = " ".join(m.content or "" for m in conversation.messages)
-    return "-".join([*keywords[:_WORDS_OF_ID], digest(text)[:6]])[:60]
+    texts = [m.content or "" for m in conversation.messages]
+    calls = [call_as_text(call.call.name, call.call.arguments) for call in conversation.calls]
+    return "-".join([*keywords[:_WORDS_OF_ID], digest(" ".join([*texts, *calls]))[:6]])[:60]
 
 
 def _broken_rules(conversation: Simulation, task: Task, domain: Domain) -> list[str]:
