@@ -56,43 +56,41 @@ class KnownFailures:
 
     def __init__(self, run, entries):
         self.run, self.entries = run, entries
-        self.unmatched, self.commands = [], {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items):
         tasks = {item: found.task.id for item in items if (found := self.run.task_of(item)) is not None}
+        commands = {}
         for item, task_id in tasks.items():
             if (known := self.entry(task_id)) is not None:
                 item.add_marker(pytest.mark.xfail(reason=f"known: {known.reason}", strict=False))
-                self.commands[task_id] = self.run.trial_of(item).command()
-        names = [known.task for known in self.entries if not any(map(known.names, self.run.known_ids))]
-        self.unmatched = names if tasks else []
-        self.run.give("known_failures", [self.unmatched, self.commands])
+                commands[task_id] = self.run.trial_of(item).command()
+        unmatched = [known.task for known in self.entries if not any(map(known.names, self.run.known_ids))]
+        if tasks:
+            self.run.give("known_failures", [unmatched, commands])
 
     def entry(self, task_id):
         return next((known for known in self.entries if known.names(task_id) and not known.is_over), None)
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node):
-        self.unmatched, self.commands = self.run.given_by(node, "known_failures") or (self.unmatched, self.commands)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self):
-        if self.run.is_worker:
+        found = self.run.given("known_failures")  # every worker finds the same
+        if self.run.is_worker or not found:
             return
+        unmatched, commands = found[-1]
         of_task = {}
         for record in self.run.records:
             if self.entry(record.task_id) is not None:
                 of_task.setdefault(record.task_id, []).append(record.passed)
         passing = sorted(task_id for task_id, passed in of_task.items() if all(passed))
         for task_id in passing:
-            self.run.line(f"known failures: {task_id} passes now: {self.commands[task_id]}", yellow=True)
+            self.run.line(f"known failures: {task_id} passes now: {commands[task_id]}", yellow=True)
         for known in self.entries:
             if known.is_over:
                 self.run.line(f"known failures: {known.task!r} is expected no longer than {known.until}", yellow=True)
-        for name in self.unmatched:
+        for name in unmatched:
             self.run.line(f"known failures: {name!r} names no task of this run", yellow=True)
-        self.run.note("known_failures", {"passing": passing, "unmatched": self.unmatched})
+        self.run.note("known_failures", {"passing": passing, "unmatched": unmatched})
 
 
 def hooks(config, settings):

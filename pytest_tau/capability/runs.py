@@ -312,10 +312,15 @@ class RunHandle(Protocol):
         """Return what a capability has noted in the run that this one continues; None if it continues none."""
 
     def give(self, name: str, value: Any) -> None:
-        """Give the controller what a capability has found out in this worker, as JSON; elsewhere do nothing."""
+        """Give the process that reports what a capability has found out in this one; replaces what it gave earlier.
 
-    def given_by(self, node: Any, name: str) -> Any:
-        """Return what a finished worker has given, in ``pytest_testnodedown``; None if it has given nothing."""
+        Args:
+            name: The name of the capability.
+            value: JSON data.
+        """
+
+    def given(self, name: str) -> list[Any]:
+        """Return what each process has given: the finished workers, or this process if there are none."""
 
 
 def has_run(config: Any) -> bool:

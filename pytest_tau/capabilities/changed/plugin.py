@@ -126,14 +126,6 @@ class ChangedSince:
             gone = set(left)
             items[:] = [item for item in items if item not in gone]
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take the choice from a worker; every worker makes the same one."""
-        if shared := self._run.given_by(node, _NAME):
-            self._choices = [Choice(*fields)._replace(reasons=tuple(fields[4])) for fields in shared["choices"]]
-            self._whole = shared["whole"]
-            self._count()
-
     def _count(self) -> None:
         self._run.declare_part(empty=not any(choice.run for choice in self._choices))
 
@@ -181,10 +173,15 @@ class ChangedSince:
         }
         return {name: domain_changes(name, then, now, policies[name]) for name in names}
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Add to the summary what was run, why, and the weighted rate."""
         if self._run.is_worker:
             return
+        for shared in self._run.given(_NAME)[-1:]:  # every worker makes the same choice
+            self._choices = [Choice(*fields)._replace(reasons=tuple(fields[4])) for fields in shared["choices"]]
+            self._whole = shared["whole"]
+            self._count()
         records: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
         for record in self._run.records:
             records[record.domain, record.task_id].append(record)

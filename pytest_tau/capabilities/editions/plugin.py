@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,27 +31,19 @@ class EditionReport:
     def __init__(self, config: pytest.Config, settings: EditionSettings) -> None:
         assert settings.edition is not None, "the capability is on"
         self._run, self._edition = run_of(config), settings.edition
-        #: The lines by domain.
-        self._lines: dict[str, list[str]] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note the values of each domain, and the tasks that do not carry over."""
         domains = {found.domain.name: found.domain for item in items if (found := self._run.task_of(item)) is not None}
-        self._lines = {name: list(_lines(domain)) for name, domain in domains.items()}
         if domains:
-            self._run.give(_NAME, self._lines)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take the lines from a worker; every worker finds the same ones."""
-        self._lines = self._run.given_by(node, _NAME) or self._lines
+            self._run.give(_NAME, {name: list(_lines(domain)) for name, domain in domains.items()})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Add the lines about each domain to the summary."""
-        if not self._run.is_worker:
-            for name, lines in self._lines.items():
+        for lines_by_domain in self._run.given(_NAME)[-1:]:  # every worker finds the same ones
+            for name, lines in lines_by_domain.items():
                 for line in lines:
                     self._run.line(f"edition {self._edition} of {name}: {line}")
 

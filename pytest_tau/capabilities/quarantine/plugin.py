@@ -139,8 +139,6 @@ class Quarantine:
         today = datetime.now().astimezone().date()
         self._current = [entry for entry in entries if not entry.expired(today)]
         self._expired = [entry for entry in entries if entry.expired(today)]
-        #: The entries that match no task, by number, with a hint to ids that are spelt alike.
-        self._unmatched: dict[int, str] = {}
         self._entries = {entry.number: entry for entry in entries}
 
     # Before -k and others deselect: an entry is unmatched if it names no task of the run's domains.
@@ -153,16 +151,10 @@ class Quarantine:
                 # Explicitly not strict, whatever the ini key ``xfail_strict`` says.
                 item.add_marker(pytest.mark.xfail(reason=f"quarantine: {printable(entry.why)}", strict=False))
         if specs:
-            self._unmatched = _unmatched(self._run.known_ids, self._entries.values(), specs.values())
-            self._run.give("quarantine", self._unmatched)
+            self._run.give("quarantine", _unmatched(self._run.known_ids, self._entries.values(), specs.values()))
 
     def _entry(self, domain: str, task_id: str) -> Entry | None:
         return next((entry for entry in self._current if entry.names(domain, task_id)), None)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take the unmatched entries from a worker; every worker finds the same ones."""
-        self._unmatched = self._run.given_by(node, "quarantine") or self._unmatched
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
@@ -187,9 +179,10 @@ class Quarantine:
             f"entry {entry.number}, {entry.task!r}, expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
             for entry in self._expired
         ]
-        for number, hint in self._unmatched.items():
-            entry = f"entry {number}, {self._entries[number].task!r}"
-            lines.append(f"{entry}, is not a task of this run's domains{hint}")
+        for unmatched in self._run.given("quarantine")[-1:]:  # every worker finds the same ones
+            for number, hint in unmatched.items():
+                entry = f"entry {number}, {self._entries[number].task!r}"
+                lines.append(f"{entry}, is not a task of this run's domains{hint}")
         return lines
 
 

@@ -51,6 +51,7 @@ class Run:
         self._config, self._values = config, OptionValues(config)
         self._lines: list[SummaryLine] = []
         self._failure: str | None = None
+        self._given: dict[str, list[Any]] = {}
         self.decide_gates: Callable[[Sequence[Gate]], list[Verdict] | None] | None = None
         self.decide_regression: Callable[[], bool | None] | None = None
 
@@ -239,9 +240,18 @@ class Run:
         return dict(previous.info.get("capabilities", {}).get(name, {}).get("notes") or {})
 
     def give(self, name: str, value: Any) -> None:
-        """Give the controller a value."""
-        give_output(self._config, capabilities={name: value})
+        """Give the process that reports a value."""
+        if self.is_worker:
+            give_output(self._config, capabilities={name: value})
+        else:
+            self._given[name] = [value]
 
-    def given_by(self, node: Any, name: str) -> Any:
-        """Return what a worker has given."""
-        return output_of(node).get("capabilities", {}).get(name)
+    def given(self, name: str) -> list[Any]:
+        """Return what each process has given."""
+        return [*self._given.get(name, ())]
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker has given."""
+        for name, value in output_of(node).get("capabilities", {}).items():
+            self._given.setdefault(name, []).append(value)

@@ -63,8 +63,6 @@ class TraceSender:
 
     def __init__(self, config: pytest.Config, url: str) -> None:
         self._handle, self._url = run_of(config), url
-        #: Trials that were sent, and spans that were not received, of workers that have ended.
-        self._by_workers = [0, 0]
         self._sent = 0
 
     @cached_property
@@ -86,22 +84,15 @@ class TraceSender:
         self._sender.send(trace_id_of(self._run, simulation), spans)
 
     def pytest_sessionfinish(self) -> None:
-        """Wait until all was sent; a worker reports to its controller."""
+        """Wait until all was sent."""
         if self._sent:
             self._sender.flush()
             self._handle.give("traces", [self._sent, self._sender.lost])
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Add what a worker has sent."""
-        sent, lost = self._handle.given_by(node, "traces") or (0, 0)
-        self._by_workers = [self._by_workers[0] + sent, self._by_workers[1] + lost]
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say how much was sent, and what was not."""
-        sent, lost = self._by_workers
-        if self._sent:
-            sent, lost = sent + self._sent, lost + self._sender.lost
+        given = self._handle.given("traces")
+        sent, lost = sum(sent for sent, _ in given), sum(lost for _, lost in given)
         if sent:
             missing = f"; {plural(lost, 'span')} were not received" if lost else ""
             terminalreporter.write_line(printable(f"tau: traces: {sent} sent to {self._url}{missing}"))
