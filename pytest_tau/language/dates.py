@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,11 +22,7 @@ _DATE: Final = re.compile(
     r"|\b(?P<first>\d{1,2})/(?P<second>\d{1,2})(?P<year>/(?:\d{4}|\d\d))?\b(?!/)",
     re.IGNORECASE,
 )
-_WRITTEN: Final = r"\d\d?/\d\d?/\d{4}|\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d\d?, \d{4}"
-#: From when a document counts: ``In force since: 01/15/2025``, ``Effective January 15, 2025``, ``updated 2025-01-15``.
-_SINCE: Final = re.compile(
-    rf"\b(?:in force|effective|valid|since|as of|from|updated|version|date)\b[^\n]{{0,30}}?({_WRITTEN})", re.IGNORECASE
-)
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _LAST_DAY: Final = 31
 
 
@@ -64,7 +61,9 @@ def dates_in(text: str, *, short: bool = False) -> Iterator[Date]:
             yield Date(number, day, match[0], match.start(), match.end())
 
 
-def in_force_since(text: str) -> str | None:
-    """Return from when a document counts, as it says it: "In force since 01/15/2025"; None if it does not."""
-    match = _SINCE.search(text)
-    return match[1] if match else None
+def iso_date(text: str) -> date | None:
+    """Return the day that a text is, in the form ``2024-05-17``; None if it is none."""
+    try:
+        return date.fromisoformat(text) if _ISO.fullmatch(text) else None
+    except ValueError:
+        return None

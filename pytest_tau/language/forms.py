@@ -6,7 +6,10 @@ import contextlib
 import functools
 import re
 from datetime import date, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _STATES: Final = (
     "AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware, FL "
@@ -28,6 +31,15 @@ _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _DATES: Final = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%m/%d/%Y")
 _NUMBER: Final = re.compile(r"\d+")
 _PHONE: Final = re.compile(r"\+?[\d\s().-]*\d")
+#: Forms of values that differ from all other ones: dates, a phone number, an e-mail address.
+_FORMS: Final = (
+    r"\d{1,2}/\d{1,2}/\d{4}",
+    r"\d{4}-\d\d-\d\d",
+    r"\(?\d{3}\)?[- .]\d{3}[- .]\d{4}",
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+)
+#: What may stand between the label of a value and the value.
+_BETWEEN: Final = r"[*_\"']{0,3}(?:\s?[:=]|\s+(?:is|was))[*_\"']{0,3}\s*"
 #: The digits of a phone number.
 _DIGITS: Final = range(7, 16)
 
@@ -42,6 +54,22 @@ def forms_of(value: Any) -> list[str]:
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two values are forms of one: ``TX`` and ``Texas``, ``2024-05-20`` and ``May 20, 2024``."""
     return _plain(str(one)) == _plain(str(other))
+
+
+def stated_like(value: str, labels: Iterable[str], text: str) -> str | None:
+    """Return what a text states under a label in the form of a value; None if it states nothing in this form.
+
+    Args:
+        value: A date, a phone number or an e-mail address; no other value has a form of its own.
+        labels: What the value is called: ``date of birth``, ``dob``.
+        text: The text.
+    """
+    form = next((form for form in _FORMS if re.fullmatch(form, value)), None)
+    if form is None:
+        return None
+    label = "|".join(map(re.escape, labels))
+    match = re.search(rf"\b(?:{label}){_BETWEEN}({form})", text, re.IGNORECASE)
+    return match[1] if match else None
 
 
 def _plain(text: str) -> str:

@@ -39,6 +39,11 @@ def is_id(text: str, shortest: int = SHORTEST_ID) -> bool:
     return _ids(shortest).fullmatch(text) is not None and not _MEASURED.fullmatch(text)
 
 
+def is_plain_id(text: str) -> bool:
+    """Return whether a text is nothing but an id of letters and digits, at least five: no date, and no year."""
+    return "-" not in text and is_id(text, SHORTEST_ID + 1)
+
+
 def keys_in(text: str) -> Iterator[str]:
     """Yield everything in a text that may be the key of a record, for trying it.
 

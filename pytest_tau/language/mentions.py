@@ -6,6 +6,8 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from .tokens import squeezed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -31,6 +33,22 @@ def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
     plain_text = _last_plain(text)
     return any(value in plain_text for value in _wanted(tuple(map(str, values))))
+
+
+def has_word(text: str, value: str) -> bool:
+    """Return whether a text has a value as it is written, and not as a part of a longer word."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+
+
+def has_letters_of(text: str, value: str) -> bool:
+    """Return whether a text has a value as words of its own, whatever the case, spaces and punctuation in it."""
+    pattern = r"[\W_]*".join(squeezed(value))  # letters and digits only
+    return bool(pattern) and re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", text.casefold()) is not None
+
+
+def mentions_other(text: str, thing: str) -> bool:
+    """Return whether a text speaks of the other one of two things: "the other credit card"."""
+    return re.search(rf"\b(?:other|another|second) (?:\w+ )?{re.escape(thing)}\b", text, re.IGNORECASE) is not None
 
 
 def user_ids_in(scenario: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _DIGITS: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _CURRENCY: Final = "[$\u20ac\u00a3]"
@@ -15,15 +15,20 @@ _NUMBER: Final = re.compile(
     rf"(?<![\w#.,])(?:{_CURRENCY}|(?<!\w-))(?P<digits>{_DIGITS})(?P<percent> ?%)?(?!\w|[.,]\d|-\d+-)"
 )
 _QUANTITY: Final = re.compile(
-    rf"(?P<sign>-)?(?P<currency>{_CURRENCY})?(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<unit> [a-z]+)?", re.IGNORECASE
+    rf"(?P<sign>-)?(?P<currency>{_CURRENCY})?(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<unit> [a-z]+)?"
 )
 _ANY_DIGITS: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _MULTIPLE: Final = re.compile(r"\b(\d)x\b")
-#: The words for a number, by the number; the first of them is the number itself.
-NUMBER_WORDS: Final = (
-    *(("zero", "no", "none", "without"), ("one", "a", "an", "single", "another"), ("two", "both")),
-    *(("three",), ("four",), ("five",), ("six",), ("seven",), ("eight",), ("nine",), ("ten",)),
-)
+#: The words for small numbers, by the number.
+NUMBER_WORDS: Final[Mapping[float, tuple[str, ...]]] = {
+    number: tuple(words.split())
+    for number, words in enumerate(
+        (
+            *("zero no none without", "one a an single another", "two both", "three", "four", "five", "six", "seven"),
+            *("eight", "nine", "ten"),
+        )
+    )
+}
 
 
 class Number(NamedTuple):

@@ -15,6 +15,8 @@ _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _LETTERS_OR_NUMBER: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _LETTERS_AND_DIGITS: Final = re.compile(r"[^\W_]+")
 _AS_WRITTEN: Final = re.compile(r"[^\W_]+(?:['\N{RIGHT SINGLE QUOTATION MARK}-][^\W_]+)*")
+_NAME: Final = re.compile(r"\b[^\W_]+(?:_+[^\W_]+)+\b")
+_OTHERS: Final = re.compile(r"[\W_]+")
 _ENDINGS: Final = ("ness", "ments", "ment", "ings", "ing", "ies", "est", "er", "es", "ed", "s", "y", "e")
 #: What is left of a word has at least so many letters, and a word alone is a phrase if it has.
 _SHORTEST: Final = 3
@@ -34,6 +36,16 @@ def words_and_numbers(text: str) -> list[str]:
 def alphanumeric_words(text: str) -> list[str]:
     """Return the words of letters and digits in a text, in lower case: ``w12`` of ``#W12``, ``128gb`` of ``128GB``."""
     return _LETTERS_AND_DIGITS.findall(text.lower())
+
+
+def name_tokens(text: str) -> list[str]:
+    """Return what may be names of tools and of fields in a text: words with an underscore."""
+    return _NAME.findall(text)
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text, in one case."""
+    return _OTHERS.sub("", text.casefold())
 
 
 def stems_in(text: str) -> set[str]:

@@ -11,7 +11,6 @@ from .rules import breaches_in, carried_out, policy_texts, reference_rules, stat
 from .sides import tools_of
 from .statements import NotBroughtAbout, not_brought_about
 from .values import Leaf, Sources, Unstated, leaves_of, unstated
-from .wishes import words_of
 
 __all__ = [
     "Choice",
@@ -43,5 +42,4 @@ __all__ = [
     "tools_of",
     "unread_tables",
     "unstated",
-    "words_of",
 ]

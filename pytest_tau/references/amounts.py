@@ -12,16 +12,13 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
+from ..language.numbers import multiples_in, numbers_in, quantity_of, rates_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_NUMBER = r"-?\$?\d[\d,]*(?:\.\d+)?"
 #: A field of a result that is a text: ``transaction_amount: $156.78``.
-_FIELD = re.compile(rf"(?m)^\s*[-*]?\s*(\w+): ({_NUMBER})(?: points)?\s*$")
-_PLAIN = re.compile(rf"(?<![\w.])({_NUMBER})(?![\w%]|\.\d)")
-_RATE = re.compile(r"(\d+(?:\.\d+)?)\s?%")
-_TIMES = re.compile(r"\b(\d)x\b")
+_FIELD = re.compile(r"(?m)^\s*[-*]?\s*(\w+): (-?\$?\d[^\n]*?)\s*$")
 #: The most amounts of a kind whose sums are looked at, and the most addends of a sum.
 MOST, ADDENDS = 24, 6
 _CENT = 0.006
@@ -67,8 +64,8 @@ class Amounts:
         return any(sum_of(group, value) for text in self._texts for group in groups_in(text))
 
     def _have_product(self, value: float) -> bool:
-        rates = {float(rate) for text in self._texts for rate in _RATE.findall(text)}
-        times = {1, *(int(each) for text in self._texts for each in _TIMES.findall(text))}
+        rates = {rate for text in self._texts for rate in rates_in(text)}
+        times = {1, *(multiple for text in self._texts for multiple in multiples_in(text))}
         factors = {rate * each / per for rate in rates for each in times for per in (1, 100)}
         amounts = {abs(each.value) for text in self._texts for each in amounts_in(text) if each.kind}
         nearly = 1 if float(value).is_integer() else 0.01
@@ -109,8 +106,9 @@ def amounts_in(text: str) -> tuple[Amount, ...]:
             return tuple(_of_json(parse_json(text), ""))
         except DocumentError:
             pass
-    fields = [Amount(name, _float(number)) for name, number in _FIELD.findall(text)]
-    return (*fields, *(Amount("", _float(number)) for number in _PLAIN.findall(text)))
+    fields = ((name, quantity_of(value)) for name, value in _FIELD.findall(text))
+    named = [Amount(name, quantity.value) for name, quantity in fields if quantity]
+    return (*named, *(Amount("", number.value) for number in numbers_in(text) if not number.is_percent))
 
 
 def _of_json(value: Any, name: str) -> Iterator[Amount]:
@@ -122,9 +120,5 @@ def _of_json(value: Any, name: str) -> Iterator[Amount]:
             yield from _of_json(part, name)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield Amount(name or "result", float(value))
-    elif isinstance(value, str) and re.fullmatch(_NUMBER, value):
-        yield Amount(name or "result", _float(value))
-
-
-def _float(number: str) -> float:
-    return float(number.replace(",", "").replace("$", ""))
+    elif isinstance(value, str) and (quantity := quantity_of(value)):
+        yield Amount(name or "result", quantity.value)

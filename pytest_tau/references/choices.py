@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment.arguments import resolved
+from ..language.documents import quoted_choices_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: Choices that only the description of a text states: ``either "by mail" or "by phone"``.
-_QUOTED = re.compile(r"([\"'])[^\"']+\1(?:, ([\"'])[^\"']+\2)*,? or ([\"'])[^\"']+\3")
-_VALUE = re.compile(r"[\"']([^\"']+)[\"']")
 #: Schemas in schemas that are followed.
 _DEPTH = 8
 
@@ -67,8 +64,7 @@ def _values(schema: Mapping[str, Any], description: str) -> list[Any]:
         return [each for each in schema.get("enum", [schema.get("const")]) if each is not None]
     if schema.get("type") == "boolean":
         return [True, False]
-    quoted = _QUOTED.search(description) if schema.get("type") == "string" else None
-    return _VALUE.findall(quoted[0]) if quoted else []
+    return quoted_choices_in(description) if schema.get("type") == "string" else []
 
 
 def _places(schema: Any, definitions: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, list[Any]]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
 from ..environment.jsonable import jsonable
+from ..language.documents import table_to_read
+from ..language.forms import stated_like
+from ..language.names import labels_of
+from ..language.tokens import name_tokens
 from ..models import strings_in
 from ..policy.editions import sentences_of
 from .documents import required_documents
@@ -20,18 +23,6 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, Environment
     from ..models import Task
-
-#: Values that are distinguished by their form: a date, a phone number, an email address.
-_FORMS = (
-    r"\d{1,2}/\d{1,2}/\d{4}",
-    r"\d{4}-\d\d-\d\d",
-    r"\(?\d{3}\)?[- .]\d{3}[- .]\d{4}",
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-)
-#: What may stand between the name of a fact and its value.
-_BETWEEN = r"[*_\"']{0,3}(?:\s?[:=]|\s+(?:is|was))[*_\"']{0,3}\s*"
-_LOOK = re.compile(r"\b(?:look (?:up|at|in|into)|check|find|search)\b", re.IGNORECASE)
-_TABLE = re.compile(r"`?\b([a-z]+(?:_[a-z]+)+)\b`? (?:database|table)\b")
 
 
 class Disagreement(NamedTuple):
@@ -78,23 +69,12 @@ def disagreements(task: Task, domain: Domain) -> Iterator[Disagreement]:
         tool = tools_of(domain, action.requestor).get(action.name)
         for leaf in leaves_of(action.arguments, {}) if tool is not None and tool.mutates else ():
             name = leaf.path.rsplit(".", 1)[-1]
-            form = next((form for form in _FORMS if re.fullmatch(form, leaf.value)), None)
-            if form is None or (name, leaf.value) in seen or known.has_exactly(leaf.value):
+            if (name, leaf.value) in seen or known.has_exactly(leaf.value):
                 continue
             seen.add((name, leaf.value))
-            for stated in re.findall(rf"\b(?:{_labels(name)}){_BETWEEN}({form})", scenario, re.IGNORECASE)[:1]:
+            stated = stated_like(leaf.value, labels_of(name), scenario)
+            if stated is not None:
                 yield Disagreement(position, action.name, leaf.path, leaf.value, stated)
-
-
-def _labels(name: str) -> str:
-    """Return what people call a field: ``date_of_birth`` is the date of birth, or the DOB."""
-    words = name.lower().split("_")
-    labels = {" ".join(words), name.lower()}
-    if len(words) > 1:
-        labels.add("".join(word[0] for word in words))
-    if words[-1] in ("number", "address"):
-        labels.add(" ".join(words[:-1]) or words[-1])
-    return "|".join(map(re.escape, labels))
 
 
 def unread_tables(task: Task, domain: Domain) -> Iterator[UnreadTable]:
@@ -106,11 +86,10 @@ def unread_tables(task: Task, domain: Domain) -> Iterator[UnreadTable]:
     """
     called = {*strings_in([[action.name, action.arguments] for action in task.criteria.actions or []])}
     named = {
-        tables[0]: (document.title, sentence.strip())
+        table: (document.title, sentence.strip())
         for document in required_documents(task, domain)
         for sentence in sentences_of(document.content)
-        if len(tables := _TABLE.findall(sentence)) == 1 and _LOOK.search(sentence)
-        if any(word in called for word in re.findall(r"\w+", document.content) if "_" in word)
+        if (table := table_to_read(sentence)) and not called.isdisjoint(name_tokens(document.content))
     }
     if not named:
         return

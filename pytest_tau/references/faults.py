@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..language.mentions import has_word
+from ..language.names import is_of_cost
+from ..language.scenarios import (
+    compared_in,
+    names_of_all_own,
+    names_one,
+    qualifies_all,
+    says_otherwise,
+    settles_refusal,
+    speaks_of_several,
+    spending_limits,
+    wants_only_if,
+)
+from ..language.tokens import stems_in
 from ..policy import load_ways_round
 from ..text import one_line
 from .alternatives import References
 from .slots import is_write, records_of, slots_of
 from .variants import replacements, similar, unasked_changes
-from .wishes import Wishes, words_of
+from .wishes import Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,35 +31,7 @@ if TYPE_CHECKING:
     from ..environment import Change, Domain, Environment
     from ..models import Action, Task
 
-_BUDGET = re.compile(
-    r"(?:\b(?:up to|at most|a maximum of|budget (?:is|of)|(?:less|cheaper) than|under|below)|"
-    r"(?:\b(?:no|not|never)|n't)(?: \w+){0,2} more than)(?: a budget of)? "
-    r"\$(\d[\d,]*(?:\.\d+)?)(?! (?:per|each|a|for each|for every)\b)"
-)
-#: The names of fields that hold what a write costs.
-_MONEY = re.compile(r"^(?:total_|paid_)?amount$|cost|fee|charge|total_price")
-_ONLY_IF = re.compile(r"(?<!and )\bonly if\b")
-#: What the user does if a condition is not met.
-_ELSE = re.compile(
-    r"\b(?:otherwise|else|if (?:not|none)|forget|rather|instead|do(?:es)? not want|don't want|without)\b|"
-    r"\bif (?:there|it|that|this|the|no|any|you|agent)\b[^.;]*"
-    r"(?:\bno\b|\bnot\b|n't|cannot|unable|unavailable|more|above|exceed|refus|den)"
-)
-_SUPERLATIVE = r"\b(?:cheapest|lowest[- ]priced?|least expensive|most expensive|best)\b"
-#: What qualifies "all": then those that cannot be written are not meant.
-_QUALIFIED = re.compile(
-    r"\b(?:possible|pending|delivered|received|upcoming|future|that|which|who|wherever|eligible|order\w* #|"
-    r"in (?:the|that|this|it|one|your)|from (?:the|that))\b"
-)
-_ALL = re.compile(r"\ball (?:of )?(?:your|my) (\w+)")
-_CLAUSE = re.compile(r"[,.;:!?]\s|\n")
-#: A limit of one of several payments is not a limit of what a write costs.
-_OF_ONE_PAYMENT = re.compile(r"card\b|certificate|paypal|\bbalance")
-_OF_PAYMENT = re.compile(r"\b(?:pay\w*|card|giftcard|refund\w*|remember)\b")
-_REFUSED = re.compile(r"\b(?:not possible|impossible|can ?not|can't|unable|not able|refus\w+|if possible|possible)\b")
 _LEAST = 2
-#: Characters in which a word qualifies another one.
-_NEAR = 60
 #: Characters of a sentence that are shown.
 _SHOWN = 120
 
@@ -110,8 +95,8 @@ def _named_twice(task: Task, domain: Domain, wishes: Wishes) -> Iterator[Fault]:
         told = wishes.named(slot) if slot.is_enumeration and not slot.group.is_of_records else []
         if slot.value not in told or len(told) < _LEAST:
             continue
-        verb = words_of(slot.action.name.partition("_")[0])
-        asking = [sentence for sentence in wishes.sentences if verb & words_of(sentence)]
+        verb = stems_in(slot.action.name.partition("_")[0])
+        asking = [sentence for sentence in wishes.sentences if verb & stems_in(sentence)]
         asked = {value for sentence in asking for value in wishes.named(slot, sentence)}
         if asked and slot.value not in asked:
             text = (
@@ -127,10 +112,10 @@ def _wider_word(task: Task, domain: Domain, wishes: Wishes) -> Iterator[Fault]:
     for slot in slots_of(task, domain):
         own = slot.value.replace("_", " ").lower()
         spoken = [value.replace("_", " ").lower() for value in slot.others]
-        wider = [words for words in spoken if re.search(rf"\b{re.escape(own)}\b", words)]
-        compared = re.search(rf"{_SUPERLATIVE} (?:(?!in\b)\w+ )?{re.escape(own)}\b", wishes.text)
+        wider = [words for words in spoken if has_word(words, own)]
+        compared = compared_in(wishes.text, own)
         if slot.is_enumeration and wider and compared and not any(words in wishes.text for words in wider):
-            text = f"action {slot.position} ({slot.action.name}): {compared[0]!r} may also mean {wider[0]!r}"
+            text = f"action {slot.position} ({slot.action.name}): {compared!r} may also mean {wider[0]!r}"
             proof = f"{own!r} and {wider[0]!r} are values of {slot.path}"
             yield Fault("two-values", text, proof, f"say whether {wider[0]!r} is meant as well")
             return
@@ -138,9 +123,8 @@ def _wider_word(task: Task, domain: Domain, wishes: Wishes) -> Iterator[Fault]:
 
 def _over_budget(writes: list[tuple[int, Action]], reference: References, wishes: Wishes) -> Iterator[Fault]:
     """Check ``over-budget``: a write costs more than the only limit that the scenario has."""
-    limited = [clause for clause in _CLAUSE.split(wishes.text) if _BUDGET.search(clause)]
-    limits = {float(found[1].replace(",", "")) for clause in limited for found in _BUDGET.finditer(clause)}
-    if len(limits) != 1 or any(map(_OF_ONE_PAYMENT.search, limited)):
+    limits = spending_limits(wishes.text)
+    if len(limits) != 1:
         return
     limit = limits.pop()
     states = [*reference.before, reference.after]
@@ -175,7 +159,7 @@ def _amounts_in(change: Change, value: Any) -> Iterator[float]:
 def _amounts(value: Any) -> Iterator[float]:
     if isinstance(value, dict):
         for name, part in value.items():
-            if isinstance(part, int | float) and not isinstance(part, bool) and _MONEY.search(name):
+            if isinstance(part, int | float) and not isinstance(part, bool) and is_of_cost(name):
                 yield -part if value.get("transaction_type") == "refund" else part
             else:
                 yield from _amounts(part)
@@ -194,21 +178,19 @@ def _one_of_several(writes: list[tuple[int, Action]], wishes: Wishes) -> Iterato
                 known += [value] if value not in known else []
     for (tool, name), values in by_tool.items():
         noun = name.removesuffix("_id")
-        verb = words_of(tool.partition("_")[0])
-        asked = "\n".join(sentence for sentence in wishes.sentences if verb & words_of(sentence))
-        single = re.search(rf"\bfrom (?:a|an|the|your|my|one) (?:(?!same\b)\w+ )?{re.escape(noun)}\b", asked)
-        several = re.search(rf"\b(?:{noun}s|(?:an)?other {noun}|different|each|both)\b", wishes.text)
-        if len(values) > 1 and single and not several:
-            text = f"{single[0]!r}, but the reference calls {tool} for {len(values)}: {', '.join(values)}"
+        verb = stems_in(tool.partition("_")[0])
+        asked = "\n".join(sentence for sentence in wishes.sentences if verb & stems_in(sentence))
+        single = names_one(asked, noun)
+        if len(values) > 1 and single and not speaks_of_several(wishes.text, noun):
+            text = f"{single!r}, but the reference calls {tool} for {len(values)}: {', '.join(values)}"
             change = f"say that the {noun}s are several, or which"
             yield Fault("one-of-several", text, f"{name} has {len(values)} values in the reference", change)
 
 
 def _not_all(writes: list[tuple[int, Action]], reference: References, wishes: Wishes) -> Iterator[Fault]:
     """Check ``not-all``: the user wants something for all of its records, some cannot, and nothing is said of these."""
-    asked = [sentence for sentence in wishes.sentences if reference.has_records_named(_ALL.findall(sentence))]
-    qualified = any(_QUALIFIED.search(sentence.partition("all ")[2][:_NEAR]) for sentence in asked)
-    if not asked or qualified or _refusals(wishes):
+    asked = [sentence for sentence in wishes.sentences if reference.has_records_named(names_of_all_own(sentence))]
+    if not asked or any(map(qualifies_all, asked)) or any(map(settles_refusal, wishes.sentences)):
         return
     for position, action in writes:
         environment = reference.before[position]
@@ -233,16 +215,10 @@ def _siblings(value: str, environment: Environment) -> list[str]:
     return []
 
 
-def _refusals(wishes: Wishes) -> bool:
-    """Return whether a sentence says what the user does if something is not possible, except for the payment."""
-    about_refusals = [sentence for sentence in wishes.sentences if _REFUSED.search(sentence)]
-    return any(not _OF_PAYMENT.search(sentence) for sentence in about_refusals)
-
-
 def _without_else(wishes: Wishes) -> Iterator[Fault]:
     """Check ``no-else``: the user wants something only under a condition, and nothing is said of the other case."""
     for sentence in wishes.sentences:
-        if _ONLY_IF.search(sentence) and not _ELSE.search(wishes.text):
+        if wants_only_if(sentence) and not says_otherwise(wishes.text):
             text = f"{one_line(sentence, _SHOWN)!r}: nothing says what the user does if not"
             yield Fault("no-else", text, "no sentence begins the other case", "say what the user wants otherwise")
             return

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from ..language.dates import dates_in, iso_date
+from ..language.ids import codes_in, keys_in
+from ..language.tokens import alphanumeric_words
 
-_WORD = re.compile(r"[^\W_]+")
-#: What may be the id of something, or has one: a word with a digit, an underscore or an at sign is, else its capitals.
-_PART = re.compile(r"#?[\w@.+-]+")
-_MARK = re.compile(r"[\d@_]")
-_CAPITALS = re.compile(r"\b[A-Z]{5,}\b")
-_CODE = re.compile(r"\b[A-Z]{3}\b")
-_ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)")
-_NUMBERS = re.compile(r"\b(?P<month>\d\d?)/(?P<day>\d\d?)\b")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED = re.compile(
-    rf"\b(?P<name>{'|'.join(_MONTHS)})[a-z]*\.? (?P<day>\d\d?)(?:st|nd|rd|th)?\b"
-    rf"|\b(?P<first>\d\d?)(?:st|nd|rd|th)? (?:of )?(?P<second>{'|'.join(_MONTHS)})"
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 #: "The day after", "a week later": days that a date may be away from one that is given.
 _NEAR = 7
 
@@ -34,20 +23,20 @@ class _Parsed:
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = _folded(text)
-        self.ids = tuple(dict.fromkeys(found.rstrip(".") for found in _ids(text)))
+        self.ids = tuple(dict.fromkeys(keys_in(text)))
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(self.folded))
+        return frozenset(alphanumeric_words(self.folded))
 
     @functools.cached_property
     def days(self) -> frozenset[tuple[int, int]]:
         """The dates, without the year, which people often omit."""
-        return frozenset(_days(self.folded))
+        return frozenset((date.month, date.day) for date in dates_in(self.folded, short=True))
 
     @functools.cached_property
     def codes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_CODE.findall(self.text)))
+        return tuple(dict.fromkeys(codes_in(self.text)))
 
 
 #: Most texts are seen again for the next task: the policy, a customer's record.
@@ -95,10 +84,10 @@ class Known:
         if any(folded in text for text in self._in_order[self._absent_from.get(folded, 0) :]):
             return True
         self._absent_from[folded] = len(self._in_order)
-        written = _ISO.fullmatch(value)
+        written = iso_date(value)
         if written is not None:
-            return self._has_near(*map(int, written.groups()))
-        words = _WORD.findall(folded)
+            return self._has_near(written)
+        words = alphanumeric_words(folded)
         texts = self._texts.values()
         return len(words) > 1 and all(any(word in parsed.words for parsed in texts) for word in words)
 
@@ -107,27 +96,9 @@ class Known:
         folded = _folded(value)
         return any(folded in text for text in self._in_order)
 
-    def _has_near(self, year: int, month: int, day: int) -> bool:
-        try:
-            wanted = date(year, month, day)
-        except ValueError:
-            return False
-        near = [wanted + timedelta(days) for days in range(-_NEAR, _NEAR + 1)]
-        return any((one.month, one.day) in parsed.days for parsed in self._texts.values() for one in near)
-
-
-def _ids(text: str) -> Iterator[str]:
-    for part in _PART.findall(text):
-        yield from [part] if _MARK.search(part) else _CAPITALS.findall(part)
-
-
-def _days(folded: str) -> Iterator[tuple[int, int]]:
-    """Yield every date in a text, as month and day."""
-    for found in itertools.chain(_ISO.finditer(folded), _NUMBERS.finditer(folded)):
-        yield int(found["month"]), int(found["day"])
-    for found in _NAMED.finditer(folded):
-        name = found["name"] or found["second"]
-        yield _MONTHS.index(name) + 1, int(found["day"] or found["first"])
+    def _has_near(self, day: date) -> bool:
+        near = [day + timedelta(days) for days in range(-_NEAR, _NEAR + 1)]
+        return any((other.month, other.day) in parsed.days for parsed in self._texts.values() for other in near)
 
 
 def _folded(text: str) -> str:

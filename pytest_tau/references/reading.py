@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
@@ -12,6 +11,7 @@ from ..environment import Table
 from ..environment.jsonable import jsonable
 from ..environment.results import result_text
 from ..errors import DomainError
+from ..language.tokens import phrases_in
 from ..models import writable
 from .sides import tools_of
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .known import Known
 
 _ROUNDS, _MOST_IDS, _MOST_SEARCHES = 3, 300, 600
-_SENTENCE_END, _WORDS, _SHORTEST_WORD = re.compile(r"[.!?;:,\n]+"), re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*"), 3
 
 
 class _ReadingTool(NamedTuple):
@@ -108,7 +107,7 @@ class Reading:
         self, reader: Reader, task: Task, environment: Environment, known: Known, said: Iterable[str] = ()
     ) -> None:
         self._reader, self._known = reader, known
-        phrases = list(dict.fromkeys(phrase for text in said for phrase in _phrases(text)))
+        phrases = list(dict.fromkeys(phrase for text in said for phrase in phrases_in(text)))
         by_name: dict[str, dict[str, None]] = {}
         for action in task.criteria.actions or []:
             _note(by_name, _texts(action.arguments))
@@ -244,16 +243,6 @@ def _texts_in(content: str) -> tuple[tuple[str, str], ...]:
         return tuple(dict.fromkeys(_texts(parse_json(content))))
     except DocumentError:  # not every result is JSON
         return ()
-
-
-def _phrases(text: str) -> Iterator[str]:
-    """Yield what a text may call something: each word, and two and three words in a row, as they are written."""
-    for sentence in _SENTENCE_END.split(text):
-        words = _WORDS.findall(sentence)
-        for number in (1, 2, 3):
-            for first in range(len(words) - number + 1):
-                if number > 1 or len(words[first]) >= _SHORTEST_WORD:
-                    yield " ".join(words[first : first + number])
 
 
 def _note(by_name: dict[str, dict[str, None]], texts: Iterable[tuple[str, str]]) -> None:

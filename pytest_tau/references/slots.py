@@ -6,12 +6,13 @@ payment methods of a user and the variants of a product, and the enumerations of
 
 from __future__ import annotations
 
-import re
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
 from ..environment.jsonable import jsonable
+from ..language.documents import quoted_in
+from ..language.names import is_of_computed_number
 from .arguments import all_arguments_in, with_value
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 #: A key that more records have is a date or the name of a field.
 _MOST_OWNERS = 3
-#: Numbers that are computed, and no counts.
-_MONEY = re.compile(r"amount|price|cost|fee|balance|points")
-_QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)")
 _NOTHING: Mapping[str, Any] = {}
 _INDEXES: weakref.WeakKeyDictionary[Domain, tuple[dict[str, list[Group]], set[str]]] = weakref.WeakKeyDictionary()
 _LISTS: weakref.WeakKeyDictionary[Domain, dict[str, list[Group]]] = weakref.WeakKeyDictionary()
@@ -155,7 +153,7 @@ def _listed(path: str, value: str | int, schema: Mapping[str, Any], fields: set[
     if isinstance(value, int):
         near = [value, value + 1, *([value - 1] if value else [])]
         members = {str(number): _NOTHING for number in near}
-        return None if _MONEY.search(path) else Group({}, path, members, path in fields, is_count=True)
+        return None if is_of_computed_number(path) else Group({}, path, members, path in fields, is_count=True)
     choices = _choices(schema, value)
     return Group({}, path, dict.fromkeys(choices, _NOTHING), path in fields) if len(choices) > 1 else None
 
@@ -206,5 +204,5 @@ def _choices(schema: Mapping[str, Any], value: str) -> list[str]:
     """Return the values that a schema allows, in an enumeration or in quotes in its description."""
     if "enum" in schema:
         return [choice for choice in schema["enum"] if isinstance(choice, str)]
-    quoted = [first or second for first, second in _QUOTED.findall(str(schema.get("description", "")))]
+    quoted = quoted_in(str(schema.get("description", "")))
     return quoted if value in quoted else []

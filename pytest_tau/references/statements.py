@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import json_or_none
+from ..language import sentences
+from ..language.numbers import quantity_of
+from ..language.scenarios import asks_for_sum
 from ..models import strings_in
 from .amounts import MOST, amounts_in, groups_in, is_same, sum_of
 from .sides import tools_of
@@ -17,16 +19,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Task
 
-_AMOUNT = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)")
 _COUNT = 2
-#: The user asks what it gets or pays, not what something costs.
-_MOVES = re.compile(
-    r"\b(?:get|getting|got|receive|receiving|be) (?:it |that |this |all |the money |money )?(?:back|refunded)\b|"
-    r"\brefund(?:ed|s)?\b|\b(?:will|would) (?:be charged|have to pay|get|receive|pay)\b",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_TOTAL = re.compile(r"\b(?:amount|total|how much|sum)\b", re.IGNORECASE)
 
 
 class NotBroughtAbout(NamedTuple):
@@ -79,8 +72,9 @@ def not_brought_about(task: Task, domain: Domain) -> Iterator[NotBroughtAbout]:
 
 def amount_of(statement: str) -> float | None:
     """Return the amount that a statement is; None for other texts, and for up to two digits, as counts have."""
-    found = _AMOUNT.fullmatch(statement.strip())
-    return float(found[1].replace(",", "")) if found and len(statement.strip()) > _COUNT else None
+    text = statement.strip()
+    quantity = quantity_of(text) if len(text) > _COUNT and text[-1].isdecimal() else None
+    return abs(quantity.value) if quantity else None
 
 
 def may_be_moved(amount: float, task: Task, domain: Domain) -> bool:
@@ -115,8 +109,7 @@ def _may_be_total(amount: float, carried: _Carried) -> bool:
 
 
 def _asks_for_money(task: Task) -> str | None:
-    sentences = _SENTENCE.split(task.scenario_text)
-    return next((each.strip() for each in sentences if _MOVES.search(each) and _TOTAL.search(each)), None)
+    return next(filter(asks_for_sum, sentences(task.scenario_text)), None)
 
 
 def _summed(amount: float, carried: _Carried) -> tuple[str, tuple[float, ...]] | None:

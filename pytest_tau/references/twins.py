@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..environment import Table
 from ..environment.jsonable import jsonable
+from ..language.ids import is_plain_id
 from .arguments import all_arguments_in, texts_in
 from .slots import Group, Slot, is_write, slots_of
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from ..environment import Domain, Environment
     from ..models import Task
     from .wishes import Wishes
-
-#: An id; dates, amounts and words may distinguish records.
-_ID = re.compile(r"#?(?=\w*\d)\w{5,}")
-_DIGIT = re.compile(r"\d")
 
 
 def twins(task: Task, domain: Domain, wishes: Wishes) -> Iterator[tuple[Slot, list[str]]]:
@@ -65,7 +61,7 @@ def _alike(value: str, table: Table[Any]) -> dict[str, Any]:
 
 def _plain_texts(record: Any, key: str) -> list[tuple[str, str]]:
     fields = record.items() if isinstance(record, dict) else vars(record).items()
-    return [(name, part) for name, part in fields if isinstance(part, str) and part != key and not _ID.fullmatch(part)]
+    return [(name, part) for name, part in fields if isinstance(part, str) and part != key and not is_plain_id(part)]
 
 
 def _of_records(task: Task, domain: Domain, environment: Environment) -> Iterator[Slot]:
@@ -89,11 +85,15 @@ def _is_like(record: Any, other: Any, keys: tuple[str, str], environment: Enviro
 
 def _is_silent(one: Any, two: Any, environment: Environment, wishes: Wishes) -> bool:
     """Return whether two values are ids that differ in digits only, and neither is said or names a record."""
-    if not all(isinstance(value, str) and _ID.fullmatch(value) for value in (one, two)):
+    if not all(isinstance(value, str) and is_plain_id(value) for value in (one, two)):
         return False
     said = any(value.lower() in wishes.text for value in (one, two))
     tables = [table for _, table in environment.agent_db if isinstance(table, Table)]
-    return not said and _DIGIT.sub("", one) == _DIGIT.sub("", two) and not any(one in table for table in tables)
+    return not said and _without_digits(one) == _without_digits(two) and not any(one in table for table in tables)
+
+
+def _without_digits(name: str) -> str:
+    return "".join(character for character in name if not character.isdecimal())
 
 
 def _leaves(value: Any, own: str, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import json_or_none
+from ..language.numbers import quantity_of
 from .amounts import Amounts
 from .arguments import arguments_in
 from .documents import required_texts
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Codes of states, countries and airports are common knowledge.
 _LONGEST_CODE = 3
-#: An amount as a text: ``1390 points``, ``$12.50``.
-_AMOUNT = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)(?: [a-z]+)?")
 LOOKED = "neither the user nor the policy states it, and no tool returns it from what is known"
 
 
@@ -102,8 +100,8 @@ def unstated(task: Task, domain: Domain) -> list[Unstated]:
 
 def _computed(value: str, known: Known) -> bool:
     """Return whether a text is an amount with a unit that follows from the amounts in the known texts."""
-    found = _AMOUNT.fullmatch(value)
-    return found is not None and Amounts(known.texts).give(float(found[1].replace(",", "")))
+    quantity = quantity_of(value)
+    return quantity is not None and Amounts(known.texts).give(abs(quantity.value))
 
 
 def leaves_of(arguments: Any, schema: Mapping[str, Any]) -> Iterator[Leaf]:

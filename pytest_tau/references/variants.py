@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..language.scenarios import leaves_options_open, wants_similar
+from ..language.tokens import stems_in
 from .alternatives import is_replacement
 from .slots import slots_of
-from .wishes import options_in, words_of
+from .wishes import options_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
     from ..models import Task
     from .slots import Slot
     from .wishes import Wishes
-
-#: Words with which a user lets other options change, or chooses by the price.
-_FREE = re.compile(
-    r"\b(?:cheap\w*|expensive|price\w*|any\b|different|whatever|whichever|do(?:es)? not care|don't care|"
-    r"closest|fanc\w+|best|latest|newest|upgrade\w*|money|same (?:\w+ )?as)\b"
-)
-_SIMILAR = re.compile(r"\b(?:similar|something like|comparable)\b")
 
 
 class Replacement(NamedTuple):
@@ -59,9 +53,9 @@ def unasked_changes(replacement: Replacement, wishes: Wishes) -> list[str]:
     One may follow from what is named.
     """
     changed, slot = replacement.changed(), replacement.slot
-    product = words_of(str(slot.group.owner.get("name", "")))
-    about = [sentence for sentence in wishes.sentences if product & words_of(sentence)] or wishes.sentences
-    if len(changed) < 2 or slot.value.lower() in wishes.text or any(map(_FREE.search, about)):
+    product = stems_in(str(slot.group.owner.get("name", "")))
+    about = [sentence for sentence in wishes.sentences if product & stems_in(sentence)] or wishes.sentences
+    if len(changed) < 2 or slot.value.lower() in wishes.text or any(map(leaves_options_open, about)):
         return []
     silent = [name for name, values in changed.items() if not _is_named(name, values, wishes)]
     return silent if len(silent) > 1 else []
@@ -69,9 +63,9 @@ def unasked_changes(replacement: Replacement, wishes: Wishes) -> list[str]:
 
 def similar(replacement: Replacement, wishes: Wishes) -> list[str]:
     """Return what fits besides the reference's, where the user asks for something similar."""
-    product = words_of(str(replacement.slot.group.owner.get("name", "")))
-    vague = [sentence for sentence in wishes.sentences if _SIMILAR.search(sentence)]
-    asking = any(product & words_of(sentence) for sentence in vague)
+    product = stems_in(str(replacement.slot.group.owner.get("name", "")))
+    vague = [sentence for sentence in wishes.sentences if wants_similar(sentence)]
+    asking = any(product & stems_in(sentence) for sentence in vague)
     changed = replacement.changed().items()
     named = {name: values[1] for name, values in changed if _is_named(name, values, wishes)}
     return _fitting(replacement, named) if asking and named else []
@@ -89,4 +83,4 @@ def _fitting(replacement: Replacement, named: dict[str, str]) -> list[str]:
 
 
 def _is_named(name: str, values: tuple[str, str], wishes: Wishes) -> bool:
-    return any(words_of(text) & wishes.words for text in (name, *values))
+    return any(stems_in(text) & wishes.words for text in (name, *values))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ...analysis import Pair, Paired, PassCount, wilson
-from ...references import words_of
+from ...language.tokens import stems_in
 from ...text import plural
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
@@ -143,10 +143,10 @@ class Judge:
         return [task for task in self._base.tasks if self._has_chance(mutant, task)][: self._limit]
 
     def _about(self, sentence: str) -> list[Task]:
-        words = {word for word in words_of(sentence) if len(word) >= _WORD}
+        words = {word for word in stems_in(sentence) if len(word) >= _WORD}
 
         def shared(task: Task) -> int:
-            return len(words & words_of(f"{task.user_scenario} {' '.join(sorted(self._called(task)))}"))
+            return len(words & stems_in(f"{task.user_scenario} {' '.join(sorted(self._called(task)))}"))
 
         return sorted(self._base.tasks, key=lambda task: -shared(task))[: self._limit]
 
