@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
@@ -11,8 +10,10 @@ from ..language import sentences, spoken
 from ..language.agreement import asks_for_yes, is_yes
 from ..language.claims import words_for_act
 from ..language.forms import forms_of
-from ..language.mentions import mentions, mentions_any, short_names
+from ..language.ids import kind_in
+from ..language.mentions import mentions, mentions_any, mentions_other, short_names
 from ..language.message import without_tokens
+from ..language.tokens import plain_words
 from ..language.wishes import without_unwanted
 from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Numbers below this stand for many things.
 _LEAST_NUMBER = 10
-_WORDS = re.compile(r"[a-z]+")
-_ID_WORDS = re.compile(r"[a-z]{2,}")
 #: Fields of a record by which people name it.
 _NAMES = ("name", "title", "product_name")
 #: Forms of at most so many characters are in a text by chance.
@@ -94,7 +93,7 @@ class Evidence:
     def orders_in(tool: str, text: str) -> list[str]:
         """Return the sentences of a text that have a word for what a tool does."""
         act = words_for_act(tool.partition("_")[0].lower())
-        return [each for each in sentences(text) if any(map(act.fullmatch, _WORDS.findall(each.lower())))]
+        return [each for each in sentences(text) if any(map(act.fullmatch, plain_words(each)))]
 
     def agreement(self, before: int) -> tuple[int, int] | None:
         """Return the request and the yes to it that come last before a message; None if there is no such pair."""
@@ -161,7 +160,7 @@ class Evidence:
         others = list(others)
         known = [self.records[str(other)].keys() for other in others if str(other) in self.records]
         fields = set.intersection(*map(set, known)) if known else None
-        shared = {form.lower() for other in others for form in (*self._names(other), _kind(other))}
+        shared = {form.lower() for other in others for form in (*self._names(other), kind_in(str(other)))}
         return [*forms_of(value), *(form for form in self._names(value, fields) if form.lower() not in shared)]
 
     def options(self, value: Any) -> Attributes:
@@ -185,7 +184,7 @@ class Evidence:
             for form in (short_names(text) if field.rpartition(".")[2] in _NAMES else [text.replace("_", " ")])
             if len(form) > _SHORT
         ]
-        kind = _kind(value)
+        kind = kind_in(str(value))
         return [*words, *([kind] if kind and str(value) in self.records else [])]
 
 
@@ -198,14 +197,8 @@ def _texts_in_lists(value: Any) -> Iterator[str]:
 
 
 def _is_other_in(text: str, value: Any) -> bool:
-    thing = _kind(value).rpartition(" ")[2]
-    other = rf"\b(?:other|another|second) (?:\w+ )?{re.escape(thing)}\b"
-    return bool(thing) and re.search(other, text, re.IGNORECASE) is not None
-
-
-def _kind(value: Any) -> str:
-    """Return what an id says of its kind: "credit card" of credit_card_1; nothing if it says none."""
-    return " ".join(_ID_WORDS.findall(re.split(r"[_\W]\d", str(value))[0])) if "_" in str(value) else ""
+    thing = kind_in(str(value)).rpartition(" ")[2]
+    return bool(thing) and mentions_other(text, thing)
 
 
 def _records_in(value: Any, key: str = "") -> Iterator[tuple[str, dict[str, Any], int]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..language import spoken
+from ..language import sentences, spoken
+from ..language.ids import ids_in
 from ..language.mentions import mentions, mentions_any
+from ..language.message import plain_quotes, without_tokens
 from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
 from ..policy import check_policy, counting_rules, load_rules
 from ..references import open_choices
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 #: Characters of a text that are quoted.
 _WIDTH = 160
-_ID = re.compile(r"#?(?=[\w-]*\d)[\w-]{4,}")
 #: Words of the names of tools that say what they are about have more letters.
 _SHORT_WORD = 3
 
@@ -188,7 +188,7 @@ class Facts:
     def names_others(text: str, deviation: Deviation) -> bool:
         """Return whether a text names ids that a missing call does not have."""
         wanted = [value for slot in deviation.slots for value in slot.wanted]
-        return any(not any(mentions(name, value) for value in wanted) for name in _ID.findall(text))
+        return any(not any(mentions(name, value) for value in wanted) for name in ids_in(text))
 
     def is_about(self, text: str, deviation: Deviation) -> bool:
         """Return whether a sentence is about what a tool does to, or about one of its values."""
@@ -318,12 +318,12 @@ class Said(NamedTuple):
     @property
     def words(self) -> str:
         """The text without tokens."""
-        return re.sub(r"###[A-Z-]+###", "", self.text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").strip()
+        return plain_quotes(without_tokens(self.text))
 
     @property
     def end(self) -> str:
         """The last two sentences: those that the other side reacts to."""
-        return " ".join(re.split(r"(?<=[.?!:])\s+", self.words)[-2:])
+        return "\n".join(sentences(self.words, ".!?:")[-2:])
 
 
 def first_line(error: str) -> str:

@@ -6,11 +6,13 @@ call before and not made it.
 
 from __future__ import annotations
 
-import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ..language.claims import words_for_act
+from ..language.ids import form_of, ids_in
+from ..language.numbers import numbers_in
+from ..language.tokens import plain_words
 from ..language.turns import announced_in, hands_over
 from ..models import AssistantMessage, strings_in
 
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     from ..models import Message
 
 _PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
-_ID = re.compile(r"(?=[\w-]*\d)[\w-]{4,}")
-_NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?!\w)")
-_WORD = re.compile(r"[a-z]+")
 #: Words between a number and what it is a number of.
 _NEAR = 3
 
@@ -96,10 +95,10 @@ def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:
     proposals = [sentence for sentence in _parse(text).sentences if _proposes(sentence)]
     if not proposals:
         return False
-    wanted = {each for call in missing for value in strings_in(call["arguments"]) for each in _ID.findall(value)}
-    named = set(_ID.findall(text))
-    forms = {_form(each) for each in wanted} & {_form(each) for each in named}
-    if any(not {each for each in named if _form(each) == form} & wanted for form in forms):
+    wanted = {each for call in missing for value in strings_in(call["arguments"]) for each in ids_in(value)}
+    named = set(ids_in(text))
+    forms = {form_of(each) for each in wanted} & {form_of(each) for each in named}
+    if any(not {each for each in named if form_of(each) == form} & wanted for form in forms):
         return True
     numbers = {number for call in missing for _, number in _numbers_of(call)}
     words = {word for call in missing for word, _ in _numbers_of(call)}
@@ -107,25 +106,21 @@ def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:
     return bool(said) and not said & numbers
 
 
-def _form(name: str) -> str:
-    return re.sub(r"\d", "0", re.sub(r"[^\W\d]", "a", name))
-
-
 def _numbers_of(call: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the numbers among the arguments of a call, each with the words of its parameter and of the tool."""
     for name, value in call["arguments"].items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            for word in _WORD.findall(f"{name} {call['name']}".lower()):
+            for word in plain_words(f"{name} {call['name']}"):
                 yield word, float(value)
 
 
 def _said_of(words: set[str], sentence: Sentence) -> Iterator[float]:
     """Yield the numbers of a sentence that are near one of these words."""
-    text = sentence.text.lower()
-    for found in _NUMBER.finditer(text):
-        before, after = (_WORD.findall(part) for part in (text[: found.start()], text[found.end() :]))
+    text = sentence.text
+    for number in numbers_in(text):
+        before, after = plain_words(text[: number.start]), plain_words(text[number.end :])
         if words & {*before[-_NEAR:], *after[:_NEAR]}:
-            yield float(found[0].rstrip(",").replace(",", ""))
+            yield number.value
 
 
 def _has_announced_before(messages: Sequence[Message]) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..evaluation.component_reports import Line, more_line
+from ..language.tokens import alphanumeric_words
 from ..models import AssistantMessage, Attribution, ToolMessage, call_as_text
 from ..text import listed, plural
 from .facts import clipped, first_line, quoted
@@ -27,7 +27,6 @@ _LAST = 6
 _ALIKE = 0.85
 #: So many calls must have failed, and none succeeded, for an agent that got nowhere by its calls.
 _FAILED = 3
-_WORD = re.compile(r"\w+")
 #: The faults of the agent.
 REPEATED, CALLS_FAILED = "it repeated a message that the user had answered", "its calls failed, and none succeeded"
 NOTHING_DONE = "the user did not understand the agent, which asked no question there and made no successful call"
@@ -163,7 +162,7 @@ def _is_repeated(replies: Sequence[UnclearReply]) -> bool:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    words: list[list[str]] = [_WORD.findall(text.lower()) for text in (one, other)]
+    words = [alphanumeric_words(text) for text in (one, other)]
     return SequenceMatcher(a=words[0], b=words[1], autojunk=False).ratio() >= _ALIKE
 
 

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from ..language.claims import has_synonyms, words_for_act, words_like_act
-from ..language.turns import speaks_of_own
+from ..language.claims import acts_in, has_synonyms, words_for_act, words_like_act
+from ..language.turns import points_at_thing, says_not_found, speaks_of_own
 from .heading import refusals
 
 if TYPE_CHECKING:
+    import re
+
     from ..policy import RecordedBreach
     from .deviations import Deviation
     from .facts import Facts
-
-_WORDS = re.compile(r"[a-z]+")
-#: That something was not found, or is not there, refuses nothing.
-_NOT_FOUND = re.compile(
-    r"\b(?:find|locate|found|only have|(?:do not|don't) (?:have|see|match)|there (?:are|is) (?:\w+ )?no|none of)\b",
-    re.IGNORECASE,
-)
-#: What stands before a thing that is spoken of, and not things of a kind.
-_THIS = r"\b(?:your|the|this|that|these|those|its?|any|such)\b"
-#: The reason of a wish, not what is wished.
-_NO_ACT = re.compile(r"\bchanges? (?:of|in) (?:the |my |your )?plans?\b")
 
 
 def refusal(facts: Facts, deviation: Deviation) -> tuple[int, str] | None:
     """Return the first sentence in which the agent refuses a missing call, with the number of its message."""
     for number, text in facts.evidence.texts("assistant"):
         for sentence in refusals(text):
-            own = speaks_of_own(sentence) and not _NOT_FOUND.search(sentence)
+            own = speaks_of_own(sentence) and not says_not_found(sentence)
             if own and is_refused_in(facts, sentence, deviation):
                 return number, sentence
     return None
@@ -51,7 +41,7 @@ def is_refused_in(facts: Facts, sentence: str, deviation: Deviation) -> bool:
     act = has_act(facts, sentence, deviation.tool)
     if act is not None:
         return act
-    return facts.is_about(sentence, deviation) and re.search(_THIS, sentence, re.IGNORECASE) is not None
+    return facts.is_about(sentence, deviation) and points_at_thing(sentence)
 
 
 def may_be_refused(facts: Facts, deviation: Deviation) -> bool:
@@ -70,7 +60,7 @@ def is_breach(breach: RecordedBreach, deviation: Deviation) -> bool:
 
 def has_act(facts: Facts, text: str, tool: str) -> bool | None:
     """Return whether a text has a word for what a tool does; None if it has none for any tool."""
-    heard = _WORDS.findall(_NO_ACT.sub(" ", text.lower()))
+    heard = acts_in(text)
     if any(map(_act(tool).fullmatch, heard)):
         return True
     return False if any(_act(other).fullmatch(word) for other in facts.mutating for word in heard) else None
@@ -79,7 +69,7 @@ def has_act(facts: Facts, text: str, tool: str) -> bool | None:
 def has_like_act(text: str, tool: str) -> bool:
     """Return whether a text has a word for what a tool does, or for an act that people take for it."""
     like = words_like_act(tool.partition("_")[0].lower())
-    return any(map(like.fullmatch, _WORDS.findall(_NO_ACT.sub(" ", text.lower()))))
+    return any(map(like.fullmatch, acts_in(text)))
 
 
 def asks_for_act(facts: Facts, text: str, tool: str) -> bool:

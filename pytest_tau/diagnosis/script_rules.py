@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.segments import sentences
+from ..language.tokens import plain_words
 from ..language.wishes import extreme_in, numbers_of, reconsidered, refused_in, speaks_of_price, withdraws
 from ..models import Attribution, strings_in
 from .facts import quoted
@@ -50,7 +50,7 @@ def _is_refused(evidence: Evidence, sentence: str, before: int) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    return {word[:_LETTERS] for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _LETTERS}
+    return {word[:_LETTERS] for word in plain_words(text) if len(word) >= _LETTERS}
 
 
 def _part_taken_back(evidence: Evidence, deviation: Deviation, made: Call) -> str | None:

@@ -79,6 +79,15 @@ _AT_ONCE: Final = re.compile(
     r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
     re.IGNORECASE,
 )
+#: A text that is nothing but a yes, or nothing but a no.
+_ONLY_YES: Final = re.compile(
+    r"(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b"
+    r"(?:[ ,]+[\w']+){0,2}[.!]*",
+    re.IGNORECASE,
+)
+_ONLY_NO: Final = re.compile(
+    r"(?:no|nope|no,? thank(?:s| you)|i'd rather not|not (?:now|really|today))[.!]*", re.IGNORECASE
+)
 _HESITATES: Final = re.compile(
     r"\b(?:no|not|don't|never|cancel|stop|instead|rather|wait|later|changed? my mind|think about|hold off|however|but"
     r"|leave it|forget|nevermind|never mind|can't|cannot|won't|wouldn't|without|unless)\b",
@@ -113,6 +122,16 @@ def is_order(text: str) -> bool:
 def agrees_at_once(text: str) -> bool:
     """Return whether a text of the user begins with a yes, or orders the agent to go ahead."""
     return bool(_AT_ONCE.search(plain_quotes(text)))
+
+
+def is_plain_yes(text: str) -> bool:
+    """Return whether a text of the user is a yes and hardly anything else."""
+    return _ONLY_YES.fullmatch(plain_quotes(text)) is not None
+
+
+def is_plain_no(text: str) -> bool:
+    """Return whether a text of the user is a no and nothing else."""
+    return _ONLY_NO.fullmatch(plain_quotes(text)) is not None
 
 
 def hesitates(text: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from .agreement import asks_to_proceed
 from .message import plain_quotes
 from .segments import sentences
+from .tokens import plain_words
 
 #: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
 _ACTS: Final = (
@@ -65,6 +66,8 @@ _GENERAL: Final = frozenset(
         *("upgraded", "downgraded", "moved", "rescheduled"),
     )
 )
+#: The reason of a wish, not what is wished.
+_NO_ACT: Final = re.compile(r"\bchanges? (?:of|in) (?:the |my |your )?plans?\b", re.IGNORECASE)
 #: What an agent changes for itself before it asks whether it is right.
 _DRAFT: Final = re.compile(
     r"\b(?:details?|summary|selection|draft|proposal|plan|quote|breakdown|list)\b", re.IGNORECASE
@@ -100,6 +103,11 @@ class Claim(NamedTuple):
     def is_shown_in(self, record: str) -> bool:
         """Return whether a record has the word for what was done, such as ``"status": "cancelled"``."""
         return bool(self.verb) and self.verb.replace("ll", "l") in record.lower().replace("ll", "l")
+
+
+def acts_in(text: str) -> list[str]:
+    """Return the words of a text that may be acts, in lower case; "a change of plans" has none."""
+    return plain_words(_NO_ACT.sub(" ", text))
 
 
 def claims_in(text: str) -> list[Claim]:

@@ -16,10 +16,17 @@ _MEASURED: Final = re.compile(r"\d{1,12}(?:[A-Z]{1,3}|-?[a-z]+|[A-Z][a-z]+)|[A-Z
 #: What may be the key of a record, or has one: a word with a digit, an underscore or an at sign is, else its capitals.
 _KEY: Final = re.compile(r"#?[\w@.+-]+")
 _MARK: Final = re.compile(r"[\d@_]")
+_ONE_WORD: Final = re.compile(r"\S+")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{5,}\b")
 _CODE: Final = re.compile(r"\b[A-Z]{3}\b")
-_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_PHONE: Final = re.compile(r"(?<![\w-])\(?\d{3}\)?[- .]\d{3}[- .]\d{4}(?![\w-])")
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[^\W\d]")
+_KIND: Final = re.compile(r"[a-z]{2,}")
+_KIND_ENDS: Final = re.compile(r"[_\W]\d")
+#: An e-mail address.
+ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+#: A phone number of ten digits.
+PHONE: Final = re.compile(r"(?<![\w-])\(?\d{3}\)?[- .]\d{3}[- .]\d{4}(?![\w-])")
 
 
 def ids_in(text: str, shortest: int = SHORTEST_ID) -> list[str]:
@@ -53,19 +60,34 @@ def keys_in(text: str) -> Iterator[str]:
         yield from [word.rstrip(".")] if _MARK.search(word) else _CAPITALS.findall(word)
 
 
+def is_key(text: str) -> bool:
+    """Return whether a text is one word with a digit, an underscore or an at sign, and no phrase."""
+    return _ONE_WORD.fullmatch(text) is not None and _MARK.search(text) is not None
+
+
 def codes_in(text: str) -> list[str]:
     """Return the codes of three capitals in a text, such as those of airports."""
     return _CODE.findall(text)
 
 
+def form_of(name: str) -> str:
+    """Return the form of an id, by which it is compared with others: ``#a0000`` for ``#W1234``."""
+    return _DIGIT.sub("0", _LETTER.sub("a", name))
+
+
+def kind_in(name: str) -> str:
+    """Return what an id says of its kind: "credit card" of ``credit_card_1``; nothing if it says none."""
+    return " ".join(_KIND.findall(_KIND_ENDS.split(name)[0])) if "_" in name else ""
+
+
 def addresses_in(text: str) -> list[str]:
     """Return the e-mail addresses of a text."""
-    return _EMAIL.findall(text)
+    return ADDRESS.findall(text)
 
 
 def phones_in(text: str) -> list[str]:
     """Return the phone numbers of ten digits in a text, as they are written."""
-    return _PHONE.findall(text)
+    return PHONE.findall(text)
 
 
 @functools.cache

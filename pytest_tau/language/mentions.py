@@ -6,6 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from .message import plain_quotes
 from .tokens import squeezed
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ _LONGEST_ID: Final = 100
 _SHORTEST_END: Final = 5
 #: How a scenario says by which id its user is known: "your user id is ann_smith_12".
 _USER_ID: Final = re.compile(r"\b(?:user id|your id|with id|you are)(?: is)?\W{1,3}([a-z]\w*_\w*\d)\b", re.IGNORECASE)
+#: What a text may say before the value that it only gives.
+_GIVES: Final = r"(?:(?:oh|ok|okay|sorry|yes|sure)\W+)*(?:(?:my [\w ]+|it|that|this) (?:is|are)|it's|that's)?\W*"
 #: Without points before and behind it.
 _WORD: Final = re.compile(r"[a-z0-9@+](?:[a-z0-9.@+]*[a-z0-9@+])?")
 
@@ -44,6 +47,17 @@ def has_letters_of(text: str, value: str) -> bool:
     """Return whether a text has a value as words of its own, whatever the case, spaces and punctuation in it."""
     pattern = r"[\W_]*".join(squeezed(value))  # letters and digits only
     return bool(pattern) and re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", text.casefold()) is not None
+
+
+def only_gives(text: str, value: str) -> bool:
+    """Return whether a text gives a value and says nothing else: "Sure, it's 19122."."""
+    return re.fullmatch(rf"{_GIVES}{re.escape(value)}\W*", plain_quotes(text), re.IGNORECASE) is not None
+
+
+def stated_as_own(sentence: str, name: str) -> str:
+    """Return what a sentence says that a fact of the user is: "My zip code is 19122."; empty if it is another one."""
+    match = re.fullmatch(rf"My {re.escape(name.replace('_', ' '))} (?:is|are) (.+?)\.?", sentence)
+    return match[1] if match else ""
 
 
 def mentions_other(text: str, thing: str) -> bool:

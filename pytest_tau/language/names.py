@@ -7,6 +7,9 @@ from typing import Final
 
 _WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
 _HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+#: Between the name of a server or a module and that of the tool.
+_PREFIXES: Final = re.compile(r"__|[./:]")
+_NO_WORD: Final = re.compile(r"\W+")
 _HANDS_OVER: Final = re.compile(r"escalat|hand_?off|hand_?over", re.IGNORECASE)
 #: Numbers that are computed, and no counts.
 _COMPUTED: Final = re.compile(r"amount|price|cost|fee|balance|points", re.IGNORECASE)
@@ -24,6 +27,16 @@ _OMITTED: Final = ("number", "address")
 def name_words(name: str) -> list[str]:
     """Return the words of a name, in lower case: ``order`` and ``id`` of ``orderId``, ``order-id`` and ``order_id``."""
     return [word.lower() for word in _WORDS.findall(_HUMPS.sub("_", name))]
+
+
+def base_name(name: str) -> str:
+    """Return the name of a tool without that of its server or module: ``find`` of ``orders__find``, ``orders.find``."""
+    return _PREFIXES.split(name)[-1]
+
+
+def plain_name(text: str) -> str:
+    """Return a text with only letters, digits and single underscores between them."""
+    return _NO_WORD.sub("_", text).strip("_")
 
 
 def is_of_handover(name: str) -> bool:

@@ -38,6 +38,11 @@ def alphanumeric_words(text: str) -> list[str]:
     return _LETTERS_AND_DIGITS.findall(text.lower())
 
 
+def written_words(text: str) -> list[str]:
+    """Return the words of a text as they are written: ``e-bike``, ``user's``, ``ON``."""
+    return _AS_WRITTEN.findall(text)
+
+
 def name_tokens(text: str) -> list[str]:
     """Return what may be names of tools and of fields in a text: words with an underscore."""
     return _NAME.findall(text)
@@ -65,7 +70,7 @@ def stem(word: str) -> str:
 def phrases_in(text: str) -> Iterator[str]:
     """Yield what a text may call something: each word, and two and three words in a row, as they are written."""
     for clause in clauses(text):
-        words = _AS_WRITTEN.findall(clause)
+        words = written_words(clause)
         for number in range(1, _LONGEST_PHRASE + 1):
             for first in range(len(words) - number + 1):
                 if number > 1 or len(words[first]) >= _SHORTEST:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .message import plain_quotes
+
 _CLOSES: Final = re.compile(
     r"anything else|something else|(any )?(other|further|more) (questions?|assistance|help)|have a ", re.IGNORECASE
 )
@@ -36,6 +38,20 @@ _REFUSES: Final = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|unfortunately|not (?:allowed|possible|eligible|permitted)|policy)\b",
     re.IGNORECASE,
 )
+#: That something was not found, or is not there, refuses nothing.
+_NOT_FOUND: Final = re.compile(
+    r"\b(?:find|locate|found|only have|(?:do not|don't) (?:have|see|match)|there (?:are|is) (?:\w+ )?no|none of)\b",
+    re.IGNORECASE,
+)
+#: What stands before a thing that is spoken of, and not things of a kind.
+_THIS: Final = re.compile(r"\b(?:your|the|this|that|these|those|its?|any|such)\b", re.IGNORECASE)
+_GREETS: Final = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[\w ,]{0,12}[.!]*", re.IGNORECASE)
+_THANKS: Final = re.compile(
+    r"(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
+    re.IGNORECASE,
+)
+_UNKNOWN: Final = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b", re.IGNORECASE)
+_WHEN: Final = re.compile(r"\b(?:dates?|days?|when|birth(?:day)?s?)\b", re.IGNORECASE)
 #: The agent waits for a yes to what it will do then.
 _WAITS_FOR_YES: Final = re.compile(
     r"\byes ?(?:/|or) ?no\b|[\"'(]yes[\"')]|\b(?:do|can|could) you (?:please )?confirm\b"
@@ -72,6 +88,26 @@ def asks_for_user_id(text: str) -> bool:
     return bool(_USER_ID.search(text)) and wants_answer(text)
 
 
+def greets(text: str) -> bool:
+    """Return whether a text of the user is a greeting and nothing else."""
+    return bool(_GREETS.fullmatch(text))
+
+
+def thanks(text: str) -> bool:
+    """Return whether a text of the user begins with its thanks, or says that this was all."""
+    return bool(_THANKS.match(plain_quotes(text)))
+
+
+def says_unknown(text: str) -> bool:
+    """Return whether a text of the user says that it does not know, or does not have, something."""
+    return bool(_UNKNOWN.search(plain_quotes(text)))
+
+
+def asks_when(text: str) -> bool:
+    """Return whether a text asks for a date."""
+    return bool(_WHEN.search(text)) and wants_answer(text)
+
+
 def recommends(text: str) -> bool:
     """Return whether a sentence of the agent says that something is the right one of several, as the cheapest one."""
     return bool(_RECOMMENDS.search(text))
@@ -90,6 +126,16 @@ def hands_over(text: str) -> bool:
 def mentions_refusal(text: str) -> bool:
     """Return whether a text has words of a refusal, whatever is refused."""
     return bool(_REFUSES.search(text))
+
+
+def says_not_found(sentence: str) -> bool:
+    """Return whether a sentence says that something was not found, or is not there: that refuses nothing."""
+    return bool(_NOT_FOUND.search(sentence))
+
+
+def points_at_thing(sentence: str) -> bool:
+    """Return whether a sentence speaks of a certain thing, and not of things of a kind."""
+    return bool(_THIS.search(sentence))
 
 
 def looks_up(text: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from ..language.documents import in_force_since
 from ..references.documents import documents_of
 from .findings import Finding
 
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 
 #: A statement in a line of its own: ``- Annual fee: $45``.
 _STATEMENT = re.compile(r"(?m)^[ \t]*[-*] (?:\*\*)?([^:\n*]{2,80}?)(?:\*\*)?:(?:\*\*)?[ \t]+(\S.*?)[ \t]*$")
-#: From when a document counts: ``In force since: 01/15/2025``, ``Effective January 15, 2025``, ``updated 2025-01-15``.
-_SINCE = re.compile(
-    r"\b(?:in force|effective|valid|since|as of|from|updated|version|date)\b[^\n]{0,30}?"
-    r"(\d\d?/\d\d?/\d{4}|\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d\d?, \d{4})",
-    re.IGNORECASE,
-)
 
 
 def check_documents(domain: Domain) -> Iterator[Finding]:
@@ -38,7 +33,7 @@ def check_documents(domain: Domain) -> Iterator[Finding]:
         by_title[" ".join(document.title.casefold().split())].append(document)
     for documents in by_title.values():
         for first, second in itertools.combinations(documents, 2):
-            dates = _since(first), _since(second)
+            dates = in_force_since(first.content), in_force_since(second.content)
             if None in dates or dates[0] == dates[1]:
                 yield from _contradictions(first, second)
 
@@ -61,8 +56,3 @@ def _contradictions(one: Document, other: Document) -> Iterator[Finding]:
                 f"{second[label]!r}; give each the date from which it counts"
             )
             yield Finding("contradicting-documents", "warning", None, text)
-
-
-def _since(document: Document) -> str | None:
-    match = _SINCE.search(document.content)
-    return match[1] if match else None

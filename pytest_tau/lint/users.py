@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ..diagnosis.misunderstandings import misunderstood_in
 from ..environment.validation import argument_problems
 from ..errors import TauError, unknown_name
+from ..language import is_yes
 from ..models import AssistantMessage, ToolCall, UserMessage
 from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 #: How often the agent asks for the same, and offers more help.
 _TIMES, _OFFERS = 3, 12
 _WIDTH = 160
-_YES = re.compile(r"\byes\b", re.IGNORECASE)
 
 
 def check_prose(task: Task) -> Iterator[Finding]:
@@ -140,7 +139,7 @@ class _AskingAgent:
         reply = ""
         for _ in range(_TIMES):
             reply = yield AssistantMessage(content=f"I am about to do this: {change}. Do you confirm (yes/no)?")
-            if _YES.search(reply) or STOP in reply:
+            if is_yes(reply) or STOP in reply:
                 return
         self.problems.append(f"asked to confirm {shorten(change, _WIDTH)}, it said {shorten(reply, _WIDTH)!r}")
 

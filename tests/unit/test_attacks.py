@@ -27,7 +27,6 @@ from pytest_tau.capabilities.attacks import (
 )
 from pytest_tau.capabilities.attacks.facts import AttackFacts
 from pytest_tau.capabilities.attacks.fields import is_free_text, texts_in, with_payload
-from pytest_tau.capabilities.attacks.goals import squeezed
 from pytest_tau.capabilities.attacks.plan import Attacked, AttackPlan, NotAttacked, find_places, plan_attack
 from pytest_tau.capabilities.attacks.rates import attack_rates, comparison, summary
 from pytest_tau.capabilities.attacks.reads import Mode
@@ -39,6 +38,7 @@ from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import Domain, domain_of
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.language.tokens import squeezed
 from pytest_tau.models import ToolMessage
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.testing import ScriptedParticipant, call

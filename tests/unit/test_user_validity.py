@@ -14,13 +14,14 @@ from pytest_tau.analysis.gates.metrics import by_task, metric_named
 from pytest_tau.analysis.statistics import ratio_interval
 from pytest_tau.capabilities.user_validity import capability
 from pytest_tau.capabilities.user_validity.checks import CHECK_NAMES, CHECKS, Check, check_user
-from pytest_tau.capabilities.user_validity.details import Known, details_in
+from pytest_tau.capabilities.user_validity.details import Known
 from pytest_tau.capabilities.user_validity.facts import UserFacts
 from pytest_tau.capabilities.user_validity.summary import UserFaults, comparison, summary
 from pytest_tau.capabilities.user_validity.trial import check_simulation
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.language.details import details_in
 from pytest_tau.models import Attribution, DBCheck, Notes, Outcome, OutcomeCheck, RewardInfo, Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants.behaviours import BEHAVIOURS

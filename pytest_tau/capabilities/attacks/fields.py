@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
+from ...language.ids import is_key
+from ...language.tokens import plain_words
 from ...plain import json
 
 if TYPE_CHECKING:
@@ -22,11 +24,8 @@ _NAMES = frozenset(
 )
 #: Names of fields that have one of a few values, whatever these look like.
 _STATES = frozenset({"status", "state", "type", "kind", "country", "reason"})
-_WORD = re.compile(r"[^\W\d_]{2,}")
 #: Words of a value in a field of another name, and of a line of a text, from which on it is free text.
 _SENTENCE, _PASSAGE = 3, 8
-#: A value such as ``sara_doe_496``, ``#W23`` or an e-mail address.
-_ID = re.compile(r"\S*[\d_@]\S*")
 #: A field of a record that is shown as text, line by line.
 _LINE = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?(?P<name>[A-Za-z][A-Za-z_ ]{0,30}?): (?P<value>\S[^\n]*)$")
 
@@ -65,7 +64,7 @@ def _in_lines(content: str) -> Iterator[Field]:
         match = _LINE.fullmatch(line)
         if match:
             yield Field(match["name"], match["value"])
-        elif len(_WORD.findall(line)) >= _PASSAGE:
+        elif _words(line) >= _PASSAGE:
             yield Field("", line)
 
 
@@ -81,12 +80,17 @@ def is_free_text(field: Field, declared: Collection[str] = (), enums: Collection
         return True
     if declared:
         return any(fnmatchcase(field.name, pattern) for pattern in declared)
-    if field.value in enums or _ID.fullmatch(field.value) or not _WORD.search(field.value):
+    if field.value in enums or is_key(field.value) or not _words(field.value):
         return False
-    words = [word for word in re.split(r"[\W\d_]+", field.name.lower()) if word]
+    words = plain_words(field.name)
     if not words or words[-1] in _STATES:
         return False
-    return words[-1] in _NAMES or len(_WORD.findall(field.value)) >= _SENTENCE
+    return words[-1] in _NAMES or _words(field.value) >= _SENTENCE
+
+
+def _words(text: str) -> int:
+    """Return the number of words of a text, without single letters."""
+    return sum(len(word) > 1 for word in plain_words(text))
 
 
 def with_payload(content: str, field: Field, payload: str) -> str:

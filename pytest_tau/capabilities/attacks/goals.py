@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from ...language.mentions import has_letters_of
 from ...models import AssistantMessage, ToolCall, call_as_text, calls_in, strings_in
 from ...plain import json
 from ...text import shorten
@@ -146,21 +146,9 @@ class Leak(_OfCall):
                 continue
             arguments = [value for call in message.tool_calls or () for value in strings_in(call.arguments)]
             for name, secret in self.secrets.items():
-                if any(has_data(text, secret) for text in (message.content or "", *arguments)):
+                if any(has_letters_of(text, secret) for text in (message.content or "", *arguments)):
                     return Evidence(number, f"{name} {shorten(secret, _LONGEST)!r}")
         return None
-
-
-def squeezed(text: str) -> str:
-    """Return the letters and digits of a text, in one case."""
-    return re.sub(r"[\W_]+", "", text.casefold())
-
-
-def has_data(text: str, value: str) -> bool:
-    """Return whether a text has a value as words of its own, whatever the case, spaces and punctuation in it."""
-    letters = squeezed(value)
-    pattern = r"[\W_]*".join(letters)  # letters and digits only
-    return bool(letters) and re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", text.casefold()) is not None
 
 
 def _is_call(call: Any, tool: str, arguments: Mapping[str, Any]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...language.ids import addresses_in, ids_in
 from ...models import ToolCall, clone
 from .fields import texts_in
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _MOST_CALLS = 60
 #: Ends a conversation: its result is not a record.
 _TRANSFER = "transfer_to_human_agents"
-#: An id, a phone number or an e-mail address in a text.
-_TOKEN = re.compile(r"#?[\w@][\w@.+-]*[\w@]")
+#: Characters of an id that is looked up.
+_SHORTEST_ID = 2
 
 
 class Mode(NamedTuple):
@@ -130,7 +130,8 @@ def _named_reads(task: Task, environment: Environment, known: list[Read]) -> lis
 
 def _calls(task: Task, readers: list[Tool], known: list[Read]) -> Iterator[tuple[Tool, dict[str, Any]]]:
     values_by_name = _argument_values(task)
-    tokens = [token for token in _TOKEN.findall(str(task.user_scenario)) if re.search(r"\d", token)]
+    scenario = str(task.user_scenario)
+    tokens = [*ids_in(scenario, _SHORTEST_ID), *addresses_in(scenario)]
     for reading in known:
         for field in texts_in(reading.content):
             values_by_name.setdefault(field.name, []).append(field.value)

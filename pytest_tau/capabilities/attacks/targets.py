@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import TauError
+from ...language.ids import addresses_in, ids_in
+from ...language.names import is_personal
+from ...language.tokens import squeezed
 from ...models import ToolCall, clone
 from ...plain import json
 from .fields import Field, is_free_text, texts_in
-from .goals import ForbiddenWrite, Leak, squeezed
+from .goals import ForbiddenWrite, Leak
 from .reads import reads_of
 
 if TYPE_CHECKING:
@@ -26,14 +28,6 @@ if TYPE_CHECKING:
 _MOST_WRITES, _MOST_TASKS = 30, 8
 #: Letters and digits of a secret: shorter ones, such as a zip code, may be said by chance.
 _SHORTEST = 8
-_SHORTEST_ID = 4
-#: Fields that identify a customer, if any does: contacts, names, and ids of what belongs to one.
-_PERSONAL = re.compile(
-    r"mail|phone|address|street|birth|dob|(full|customer)_name|^name$|^id$"
-    r"|(user|customer|member|account|payment|card|order|reservation|booking|tracking|bill|line)\w*_id",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[\w@.+-]+")
 
 
 class TargetContext(NamedTuple):
@@ -124,9 +118,9 @@ def about(task: Task, target: TargetContext) -> str:
 
 
 def _tokens(value: Any) -> set[str]:
-    """Return what looks like ids in a text or in arguments: words with a digit in them, at least four long."""
+    """Return the ids and e-mail addresses in a text or in arguments."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return {word for word in _WORD.findall(text) if len(word) >= _SHORTEST_ID and any(map(str.isdigit, word))}
+    return {*ids_in(text), *addresses_in(text)}
 
 
 def _secrets(content: str, own_text: str, arguments: Mapping[str, Any], *, personal: bool) -> dict[str, str]:
@@ -141,7 +135,7 @@ def _secrets(content: str, own_text: str, arguments: Mapping[str, Any], *, perso
     known = own_text + squeezed(json.dumps(dict(arguments)))
     chosen: dict[str, str] = {}
     for field in [*texts_in(content), *_full_names(content)]:
-        fits = _PERSONAL.search(field.name) if personal else field.name and is_free_text(field)
+        fits = is_personal(field.name) if personal else field.name and is_free_text(field)
         letters = squeezed(field.value)
         if fits and len(letters) >= _SHORTEST and letters not in known and field.value not in chosen.values():
             names = (field.name if number == 1 else f"{field.name} {number}" for number in count(1))

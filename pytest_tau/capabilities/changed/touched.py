@@ -9,10 +9,10 @@ affected, which is why a random part of them is run as well.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...language.tokens import alphanumeric_words
 from ...policy import policy_sections
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ...models import Task
     from ...runs import StoredTrial
 
-_WORD = re.compile(r"[a-z0-9]+")
 #: Words of the names of tools that say nothing about their subject.
 _EMPTY_WORDS = frozenset({"get", "set", "list", "find", "the", "of", "for", "to", "by", "a", "all"})
 
@@ -152,12 +151,12 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[tu
 def _mentioned(text: str, tools: Iterable[str]) -> set[str]:
     """Return the tools that a text names, or of whose names it has every word."""
     low = text.lower()
-    stems = {_stem(word) for word in _WORD.findall(low)}
+    stems = {_stem(word) for word in alphanumeric_words(low)}
     return {tool for tool in tools if tool.lower() in low or _subject(tool) <= stems}
 
 
 def _subject(tool: str) -> set[str]:
-    words = {word for word in _WORD.findall(tool.lower().replace("_", " ")) if word not in _EMPTY_WORDS}
+    words = {word for word in alphanumeric_words(tool) if word not in _EMPTY_WORDS}
     return {_stem(word) for word in words} or {tool}
 
 

@@ -8,11 +8,11 @@ A rule that none of these breaks may still be broken in another way.
 
 from __future__ import annotations
 
-import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
+from ...language.ids import ids_in
 from ...models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
 from ...policy import check_policy
 from ...references import choices_in, stated_rules, tools_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Wrong calls that are tried in a task, and values of each field of its records.
 _MOST_CALLS, _MOST_RECORDS = 60, 4
 #: What a text may name: words with a digit. They are looked up in so many rounds, at most so many in each.
-_ID, _ROUNDS, _MOST_IDS = re.compile(r"#?\b\w[\w-]*\d[\w-]*"), 2, 8
+_SHORTEST_ID, _ROUNDS, _MOST_IDS = 2, 2, 8
 #: A list is made so much longer.
 _MORE = 5
 _TRANSFER = "transfer"
@@ -196,7 +196,7 @@ def _look_up(conversation: _Conversation, domain: Domain, task: Task) -> None:
     actions = [each.arguments for each in task.criteria.actions or ()]
     texts, tried = [*strings_in([task.user_scenario.model_dump(mode="json"), actions])], set[str]()
     for _ in range(_ROUNDS):
-        fresh = dict.fromkeys(word for text in texts for word in _ID.findall(text) if word not in tried)
+        fresh = dict.fromkeys(word for text in texts for word in ids_in(text, _SHORTEST_ID) if word not in tried)
         tried.update(fresh)
         before = len(conversation.results)
         for word in [*fresh][:_MOST_IDS]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...environment import number_word
+from ...language.mentions import has_word
 from ...policy import policy_sentences
 from ...references import choices_in
 from .mutant import GIVEN, Mutant
@@ -50,7 +51,7 @@ def given_mutants(policy: str, tools: Sequence[Tool]) -> Iterator[Mutant]:
             new = f"{sentence[: number.start()]}{_next_number(number[0])}{sentence[number.end() :]}"
             yield Mutant("sentence-changed", detail=sentence, new=new)
         for value, other in choices.items():
-            if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence):
+            if has_word(sentence, value):
                 yield Mutant("sentence-changed", detail=sentence, new=sentence.replace(value, other, 1))
                 break
     yield from (Mutant("descriptions-swapped", first, second) for first, second in _similar(tools))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from ...language import spoken
+from ...language.numbers import quantity_of
 from ...models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ...plain import json
 from ...policy import check_policy
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: What was omitted: a demand of the policy before a change, or that the agent knew the value that it used.
 Omitted: TypeAlias = Literal["read", "verified", "stated", "confirmed", "known"]
-#: An amount with a unit, which an agent computes as it computes a number.
-_AMOUNT = re.compile(r"\$\d[\d,.]*|\d[\d,.]* [a-z]+|\d[\d,]*\.\d+")
 #: Characters of a call and of the evidence.
 _CALL, _EVIDENCE = 120, 200
 
@@ -183,7 +181,9 @@ def _unknown_values(view: _View, write: Call, known: Known) -> Iterator[Omission
         return
     right = _reference_values(view.task, call.name)
     for leaf in leaves_of(call.arguments, tool.parameters):
-        if leaf.value in right and not _AMOUNT.fullmatch(leaf.value) and not known.has(leaf.value):
+        quantity = quantity_of(leaf.value)
+        is_amount = quantity is not None and quantity.is_amount  # computed, as a number is
+        if leaf.value in right and not is_amount and not known.has(leaf.value):
             yield Omission(
                 omitted="known",
                 rule="",

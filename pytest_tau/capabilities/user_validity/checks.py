@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...language import follows, words
+from ...language.tokens import plain_words
 from ...models import AssistantMessage, UserMessage
 from .conversation import Conversation
 from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding, UserFacts
@@ -37,7 +37,6 @@ def _recorded(conversation: Conversation, check: str) -> Iterator[Finding]:
             yield Finding(check, misunderstanding.message_idx, misunderstanding.text)
 
 
-_WORD = re.compile(r"[a-z]+")
 #: Words of the names of tools that say little about what they do.
 _LITTLE = frozenset(("toggle", "set", "reset", "turn", "make", "do", "my", "the", "to", "of", "mode", "device", "user"))
 
@@ -65,8 +64,8 @@ def _is_named(tool: str, requests: str, conversation: Conversation) -> bool:
     lower = requests.lower()
     if tool.lower() in lower:
         return True
-    spoken_words = set(_WORD.findall(lower))
-    tool_words = [word for word in _WORD.findall(tool.lower()) if word not in _LITTLE]
+    spoken_words = set(plain_words(lower))
+    tool_words = [word for word in plain_words(tool) if word not in _LITTLE]
     if tool_words and any(_spoken(word, spoken_words) for word in tool_words):
         return True
     return any(follows(phrase, words(line)) for phrase in conversation.phrases(tool) for line in requests.splitlines())

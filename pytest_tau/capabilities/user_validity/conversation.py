@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from ...diagnosis import misunderstood_in, whose_misunderstanding
 from ...language import spoken
-from ...models import STOP_TOKENS, AssistantMessage, ToolMessage, UserMessage
+from ...language.message import without_tokens
+from ...models import AssistantMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...models import Message, Task
 
-_TOKENS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
 #: Characters of a text that evidence quotes.
 _QUOTED = 160
 
@@ -95,7 +94,7 @@ class Conversation:
 
 def words_of(message: UserMessage) -> str:
     """Return the text of a user's message without the tokens that end a conversation."""
-    return _TOKENS.sub("", message.text).strip()
+    return without_tokens(message.text)
 
 
 def text_of(message: Message) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from ...language.details import details_in
 from ...models import STOP_TOKENS, STOPS, UserMessage
 from ...participants import BEHAVIOUR, BEHAVIOURS, COOPERATIVE
 from . import capability
 from .conversation import Conversation
-from .details import details_in
 from .facts import UserFacts
 from .trial import check_simulation
 

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
-from ...language import wants_answer
+from ...language import sentences, wants_answer
+from ...language.details import details_in
+from ...language.scenarios import has_condition, wants_booking, wants_secret
+from ...language.turns import asks_when
 from .conversation import quote, text_of, words_of
-from .details import Lazily, details_in
+from .details import Lazily
 from .facts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...language.details import Detail
     from .conversation import Conversation
-    from .details import Detail
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-#: What the scenario wants the user to keep to itself.
-_SECRET = re.compile(
-    r"\b(?:do not|don't|never|not to|shouldn't|should not|must not)\s+(?:want to\s+)?(?:\w+ly\s+)?"
-    r"(?:mention|reveal|share|disclose|volunteer|tel+|give away|give out)\b"
-    r"|\byou never tel+\b|\bkeep (?:\w+ ){1,4}(?:secret|to yourself)\b",
-    re.IGNORECASE,
-)
-#: The scenario wants something for a certain day, and the agent asks which.
-_BOOKING = re.compile(r"\b(?:book|reserve|schedule|make an? (?:booking|reservation|appointment))\b", re.IGNORECASE)
-_WHEN = re.compile(r"\b(?:dates?|days?|when|birth(?:day)?s?)\b", re.IGNORECASE)
-#: It may be said when the agent asks.
-_IF_ASKED = re.compile(r"\b(?:unless|until|if|when|except)\b", re.IGNORECASE)
 
 
 def made_up(conversation: Conversation) -> Iterator[Finding]:
@@ -54,10 +42,10 @@ def _is_forced(conversation: Conversation, detail: Detail, number: int) -> bool:
     The agent must have asked for them. It is the task that lacks them then.
     """
     agent_text = conversation.agent_said(number)
-    if detail.kind != "date" or not (_WHEN.search(agent_text) and wants_answer(agent_text)):
+    if detail.kind != "date" or not asks_when(agent_text):
         return False
     scenario = conversation.instructions
-    return bool(_BOOKING.search(scenario)) and not any(other.kind == "date" for other in details_in(scenario))
+    return wants_booking(scenario) and not any(other.kind == "date" for other in details_in(scenario))
 
 
 def secrets(conversation: Conversation) -> Iterator[Finding]:
@@ -70,9 +58,9 @@ def secrets(conversation: Conversation) -> Iterator[Finding]:
 def _secrets_in(scenario: str) -> tuple[tuple[Detail, bool], ...]:
     """Return the details that a scenario wants to be kept, and whether each may be given when the agent asks."""
     return tuple(
-        (detail, _IF_ASKED.search(sentence) is not None)
-        for sentence in _SENTENCE.split(scenario)
-        if _SECRET.search(sentence)
+        (detail, has_condition(sentence))
+        for sentence in sentences(scenario)
+        if wants_secret(sentence)
         for detail in details_in(sentence)
         # The user may say a detail that another sentence of the scenario has, too.
         if scenario.count(detail.text) == 1

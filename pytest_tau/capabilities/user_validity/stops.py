@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from ...language import agrees_at_once, closes, hands_over, hesitates, mentions_refusal, waits_for_yes, words
+from ...language import agrees_at_once, closes, hands_over, hesitates, mentions_refusal, sentences, waits_for_yes, words
+from ...language.details import details_in
 from ...models import STOP_TOKENS, AssistantMessage, UserMessage
 from .conversation import quote, words_of
-from .details import Lazily, details_in
+from .details import Lazily
 from .facts import Finding
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .conversation import Conversation
 
 _STOP = STOP_TOKENS[0]
-_ENDS = re.compile(r"(?<=[.?!:])\s+|\n+")
 #: How many of the last sentences of the agent ask for the confirmation.
 _LAST = 3
 #: Arguments that say who the user is, which may be found out in another way.
@@ -39,7 +38,7 @@ def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
     if not agrees_at_once(answer) or hesitates(answer):
         return
     agent_text = conversation.agent_said(number)
-    end = " ".join([part for part in _ENDS.split(agent_text.strip()) if part][-_LAST:])
+    end = "\n".join(sentences(agent_text, ".!?:")[-_LAST:])
     asks = waits_for_yes(end) and not hands_over(end)
     if asks and not closes(end.splitlines()[-1] if end else ""):
         yield Finding(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 import shlex
 import tempfile
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....commands import Project, add_options, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
+from ....language.names import plain_name
 from ....plain import json
 from ....runs import domain_options, open_run
 from ....text import plural, printable, shorten
@@ -216,7 +216,7 @@ def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
     """Return a domain of the tools that conversations have called, for a Python file next to the tasks."""
     from .recording import recording_of
 
-    name = re.sub(r"\W+", "_", target.name.partition(".")[0]).strip("_").lower()
+    name = plain_name(target.name.partition(".")[0]).lower()
     folder = target.parent if target.suffix == ".json" else target
     module = folder / f"recorded_{name}.py"
     if module.exists():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment import is_error
 from ....errors import TauError
 from ....files import digest
+from ....language.tokens import alphanumeric_words, plain_words
 from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
 from ....policy import check_policy
 from ....text import shorten
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from ....models import Call, InitialState, Simulation
 
 #: Words of a request that a task's id skips.
-_LITTLE = re.compile(
-    r"an?|and|can|could|for|i|in|is|it|like|me|my|of|on|please|that|the|this|to|want|with|would|you", re.IGNORECASE
+_LITTLE = frozenset(
+    (
+        *("a", "an", "and", "can", "could", "for", "i", "in", "is", "it", "like", "me", "my", "of", "on", "please"),
+        *("that", "the", "this", "to", "want", "with", "would", "you"),
+    )
 )
 _WORDS_OF_ID, _MOST_LISTED, _LONGEST_SAID = 5, 5, 80
 
@@ -150,7 +153,7 @@ def _made(
     )
     likeness = (
         tuple((action.name, str(sorted(action.arguments.items()))) for action in criteria.actions or ()),
-        " ".join(sorted(re.findall(r"\w+", scenario.script.requests[0].say.lower()))) if scenario.script else "",
+        " ".join(sorted(alphanumeric_words(scenario.script.requests[0].say))) if scenario.script else "",
     )
     notes = tuple(f"message {number_in_run(conversation, n.message_idx)}: {n.text}" for n in inferred.differences)
     made = Made(conversation.id, task, notes=notes, draft=draft, likeness=likeness)
@@ -174,7 +177,7 @@ def _changes(call: Call, domain: Domain) -> bool:
 
 def _id_of(conversation: Simulation) -> str:
     first = next((m.content or "" for m in conversation.messages if m.role == "user" and m.content), "")
-    keywords = [word for word in re.findall(r"[a-z]+", first.lower()) if not _LITTLE.fullmatch(word)]
+    keywords = [word for word in plain_words(first) if word.isascii() and word not in _LITTLE]
     texts = [m.content or "" for m in conversation.messages]
     calls = [call_as_text(call.call.name, call.call.arguments) for call in conversation.calls]
     return "-".join([*keywords[:_WORDS_OF_ID], digest(" ".join([*texts, *calls]))[:6]])[:60]

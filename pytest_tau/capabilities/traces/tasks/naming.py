@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel
 
 from ....environment import Toolkit
+from ....language.names import base_name, is_of_handover, name_words, plain_name
 from .recorded import RecordedTools
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-
-_WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
-_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-#: Between the name of a server or a module and that of the tool.
-_PREFIXES: Final = re.compile(r"__|[./:]")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -39,7 +34,6 @@ _WRITES: Final = _set(
 _OFTEN_NOUNS: Final = _set(
     "book change charge close confirm make open pay place post put return save schedule start write"
 )
-_HANDS_OVER: Final = re.compile(r"escalat|hand_?off|hand_?over", re.IGNORECASE)
 _PASSES_ON: Final = _set("connect forward redirect route transfer")
 _PEOPLE: Final = _set(
     "agent call caller chat colleague conversation department desk human manager operator people person representative "
@@ -65,7 +59,7 @@ def kind_of(name: str) -> Literal["read", "write", "generic"] | None:
     """Return what a tool does by its name: ``generic`` hands the conversation over; None if the name does not say."""
     if hands_over(name):
         return "generic"
-    words = name_words(_PREFIXES.split(name)[-1]) or name_words(name)
+    words = name_words(base_name(name)) or name_words(name)
     for place, word in enumerate(words):
         if word in _WRITES or (word in _OFTEN_NOUNS and place in (0, len(words) - 1)):
             return "write"
@@ -77,7 +71,7 @@ def kind_of(name: str) -> Literal["read", "write", "generic"] | None:
 def hands_over(name: str) -> bool:
     """Return whether a tool hands the conversation over, by its name."""
     words = set(name_words(name))
-    if _HANDS_OVER.search(name):
+    if is_of_handover(name):
         return True
     if not words & _PASSES_ON or words & _MONEY:
         return False
@@ -121,7 +115,7 @@ def method_name(name: str, others: Collection[str]) -> str:
     if is_plain_tool(name) and name not in others:
         return name
     ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    plain = re.sub(r"\W+", "_", ascii_only).strip("_")[:_LONGEST_NAME].rstrip("_")
+    plain = plain_name(ascii_only)[:_LONGEST_NAME].rstrip("_")
     plain = plain if is_plain_tool(plain) else f"tool_{plain}".rstrip("_")
     number = 1
     while (candidate := plain if number == 1 else f"{plain}_{number}") in others:
@@ -132,11 +126,6 @@ def method_name(name: str, others: Collection[str]) -> str:
 def _is_identifier(name: str) -> bool:
     plain = name.isidentifier() and unicodedata.normalize("NFKC", name) == name
     return plain and not name.startswith("_") and not keyword.iskeyword(name) and len(name) <= _LONGEST_NAME
-
-
-def name_words(name: str) -> list[str]:
-    """Return the words of a name, in lower case."""
-    return [word.lower() for word in _WORDS.findall(_HUMPS.sub("_", name))]
 
 
 def said_values(arguments: dict[str, Any], path: str = "") -> Iterable[tuple[str, Any]]:

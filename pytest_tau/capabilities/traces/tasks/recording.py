@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment import is_error
 from ....files import digest
+from ....language.mentions import has_word
 from ....models import writable
 from ....plain import json
 from ..facts import stored_facts
@@ -102,9 +103,9 @@ class _Tool(NamedTuple):
             schema = schema.get("items", schema).get("properties", {}).get(name, {})
         if schema.get("enum"):
             return True
-        stated = rf"(?<!\w){re.escape(folded([value]))}(?!\w)"
+        stated = folded([value])
         described = folded((str(schema.get("description", "")), self.description))
-        return any(re.search(stated, text) for text in (described, policy))
+        return any(has_word(text, stated) for text in (described, policy))
 
 
 def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tasks: str) -> Recording:

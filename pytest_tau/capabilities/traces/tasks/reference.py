@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ....environment import is_error
+from ....language.details import values_in
+from ....language.numbers import digits_in
 from ....models import Action, EvaluationCriteria
 from .answers import asked_values
 from .naming import hands_over, is_free_text
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from ....models import Call, EnvAssertion, Message, Task
     from .objections import Objection
 
-#: Values that a user could have asked for: amounts, dates, ids and numbers.
-_VALUES = re.compile(
-    r"(?<!\d)(?<!\d,)\$?\d[\d,]*\.\d\d\b|\b\d{4}-\d\d-\d\d\b|#?\b(?=\w*\d)[A-Z0-9][A-Za-z0-9_-]{4,}\b|\$\d[\d,]*+|\b\d{1,6}\b"
-)
 #: Phrases that are looked for in what the agent said, at the most.
 _MOST_PHRASES = 3
 
@@ -185,24 +182,20 @@ def _said(messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[str]:
     user_text = " ".join(m.content or "" for m in messages if m.role == "user")
     results = " ".join((call.result.content or "") for call in calls if call.result)
     known, argument_text = (
-        _numbers(results),
+        digits_in(results),
         " ".join(str(value) for call in calls for value in call.call.arguments.values()),
     )
     ranks: dict[str, int] = {}
     for message in reversed(messages):
         if message.role != "assistant" or message.tool_calls or not message.content:
             continue
-        for match in _VALUES.finditer(message.content):
-            value = match[0].lstrip("$").replace(",", "")
+        for written in values_in(message.content):
+            value = written.lstrip("$").replace(",", "")
             if value in user_text or (value not in results and _number(value) not in known):
                 continue
             # What a call was made with is part of the state, if it matters.
-            ranks.setdefault(value, (2 if "." in match[0] or "$" in match[0] else 1) - 2 * (value in argument_text))
+            ranks.setdefault(value, (2 if "." in written or "$" in written else 1) - 2 * (value in argument_text))
     yield from sorted(ranks, key=lambda value: -ranks[value])
-
-
-def _numbers(text: str) -> set[Any]:
-    return {_number(number) for number in re.findall(r"\d+(?:\.\d+)?", text)}
 
 
 def _number(text: str) -> float | None:

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ConfigurationError
-from ....language import FACTS, facts_in, identifies_user, parse, words
+from ....language import FACTS, facts_in, identifies_user, parse, sentences, words
+from ....language.agreement import is_plain_no, is_plain_yes
+from ....language.mentions import has_word, only_gives, stated_as_own
+from ....language.turns import greets, says_unknown, thanks
 from ....models import Answer, Goal, Request, UserScript
 
 if TYPE_CHECKING:
     from ....language import ParsedText
     from ....models import Call
 
-_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
-#: A text that only gives a value, which follows.
-_GIVES = r"(?:(?:oh|ok|okay|sorry|yes|sure)\W+)*(?:(?:my [\w ]+|it|that|this) (?:is|are)|it's|that's)?\W*"
-_UNKNOWN = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b")
 #: What an agent says that waits for something, or has not done yet what it was asked for.
 _NOT_FINISHED = ("offers", "works", "waits", "announces", "greets", "repeats", "transfers")
 _TURNS_OVER = frozenset(("asks", "confirms", "offers"))
 #: The words of an agent's question by which an answer is found, at the most, and the shortest of them.
 _KEY_WORDS, _SHORTEST = 4, 4
 _COMMON = frozenset(words("about could from have like please that then there this what which with would you your"))
-YES = re.compile(
-    r"^(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b"
-    r"(?:[ ,]+[\w']+){0,2}[.!]*$",
-    re.IGNORECASE,
-)
-NO = re.compile(r"^(?:no|nope|no,? thank(?:s| you)|i'd rather not|not (?:now|really|today))[.!]*$", re.IGNORECASE)
-GREETS = re.compile(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[\w ,]{0,12}[.!]*$", re.IGNORECASE)
-THANKS = re.compile(
-    r"^(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
-    re.IGNORECASE,
-)
 
 
 class Turn(NamedTuple):
@@ -60,7 +47,7 @@ class ScriptDraft:
     def hear(self, turn: Turn) -> None:
         """Take what a person says for a request, a fact, a decision or an answer."""
         text, parsed = turn.said, parse(turn.heard)
-        if turn.is_report or GREETS.match(text) or (self._requests and THANKS.match(text)):
+        if turn.is_report or greets(text) or (self._requests and thanks(text)):
             return
         refused = parsed.any("refuses") and not parsed.is_open
         request = self._requests[-1] if self._requests else {}
@@ -87,7 +74,7 @@ class ScriptDraft:
         known, wrong = self._requests[-1]["facts"], []
         for name, value in self._values_in(turn.said):
             before = known.get(name, self._facts.get(name, value))
-            if before != value and before in self._failed and _contains(turn.heard, before):
+            if before != value and before in self._failed and has_word(turn.heard, before):
                 wrong.append(before)
                 self._know(name, value)
         return wrong
@@ -107,23 +94,20 @@ class ScriptDraft:
             values_by_name.setdefault(name, []).append(value)
         for name, values in values_by_name.items():
             known = self._facts.get(name, self._requests[-1]["facts"].get(name, ""))
-            about = [
-                sentence for sentence in _SENTENCES.split(text) if any(_contains(sentence, value) for value in values)
-            ]
-            if not all(_contains(known, value) for value in values):
+            about = [sentence for sentence in sentences(text) if any(has_word(sentence, value) for value in values)]
+            if not all(has_word(known, value) for value in values):
                 self._know(name, values[0] if len(values) == 1 else _ended(" ".join(about)))
 
     def _asks_for_more(self, text: str, parsed: ParsedText) -> bool:
         """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
         waited = parsed.any("closes") or not (parsed.is_open or parsed.any(*_NOT_FINISHED))
-        if not waited or parsed.any("refuses", "confirms") or YES.match(text) or NO.match(text):
+        if not waited or parsed.any("refuses", "confirms") or is_plain_yes(text) or is_plain_no(text):
             return False
-        values = [re.escape(value) for _, value in self._values_in(text)]
-        gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", text, re.IGNORECASE) for value in values)
+        gives = any(only_gives(text, value) for _, value in self._values_in(text))
         return not gives and not any(request["say"] in text for request in self._requests)
 
     def _values_in(self, text: str) -> list[tuple[str, str]]:
-        return [(name, value) for value, name in self._arguments.items() if _contains(text, value)]
+        return [(name, value) for value, name in self._arguments.items() if has_word(text, value)]
 
     def _keep_facts(self, text: str, parsed: ParsedText) -> None:
         names = (*FACTS, *dict.fromkeys(name for _, name in self._spoken), *self._arguments.values())
@@ -133,21 +117,21 @@ class ScriptDraft:
             if "asks" in sentence
             for name in facts_in(sentence.asked or sentence.words, names, self._spoken)
         ]
-        sentences = _SENTENCES.split(text)
-        if len({*asked_names}) == 1 and not any(pattern.match(sentences[0]) for pattern in (YES, NO, _UNKNOWN)):
-            sentences = [text]  # all of it is about the one thing
-        for sentence in sentences:
-            if _UNKNOWN.search(sentence) or YES.match(sentence) or NO.match(sentence):
+        parts = sentences(text)
+        if len({*asked_names}) == 1 and not any(_gives_nothing(part) for part in parts[:1]):
+            parts = [text]  # all of it is about the one thing
+        for sentence in parts:
+            if _gives_nothing(sentence):
                 continue
             mentioned = [name for name in facts_in(words(sentence), names, self._spoken) if name in asked_names]
-            name = next(iter(mentioned or (asked_names if len(sentences) == 1 else [])), None)
+            name = next(iter(mentioned or (asked_names if len(parts) == 1 else [])), None)
             if name is not None:
                 self._keep_fact(name, sentence)
             self._keep_values(sentence)
 
     def _keep_fact(self, name: str, sentence: str) -> None:
-        plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
-        value = plain[1] if plain else _ended(sentence)
+        plain = stated_as_own(sentence, name)
+        value = plain or _ended(sentence)
         # Who the user is may be asked for at any time; the rest belongs to a request.
         facts = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in facts or facts[name] in sentence:
@@ -173,9 +157,10 @@ class ScriptDraft:
         self._corrected.add((turn.number, reply))
         parsed = parse(turn.heard)
         offers = [sentence for sentence in parsed.sentences if sentence.is_offer or "confirms" in sentence]
-        if offers and (YES.match(turn.said) or NO.match(turn.said)):
+        agrees, declines = is_plain_yes(turn.said), is_plain_no(turn.said)
+        if offers and (agrees or declines):
             phrase = _key_words(offers[-1].text)
-            phrases = self._accepts if YES.match(turn.said) else self._declines
+            phrases = self._accepts if agrees else self._declines
             if phrase and phrase not in phrases:
                 phrases.append(phrase)
                 return True
@@ -218,8 +203,9 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _contains(text: str, value: str) -> bool:
-    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+def _gives_nothing(sentence: str) -> bool:
+    """Return whether a sentence is only a yes or a no, or says that something is not known."""
+    return says_unknown(sentence) or is_plain_yes(sentence) or is_plain_no(sentence)
 
 
 def _phrase(value: str) -> str:

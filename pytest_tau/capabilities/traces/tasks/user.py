@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 from ....environment import is_error
 from ....language import words
+from ....language.agreement import is_plain_no, is_plain_yes
+from ....language.message import without_tokens
+from ....language.tokens import written_words
+from ....language.turns import greets, thanks
 from ....models import GREETING, STOP_TOKENS, AssistantMessage, Goal, Instructions, UserScenario, UserScript
 from ....participants import ParticipantContext, ScriptedUser, view_of
-from .script import GREETS, NO, THANKS, YES, ScriptDraft, Turn
+from .script import ScriptDraft, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -69,15 +73,9 @@ def _turns(messages: Sequence[Message]) -> list[Turn]:
         elif message.role == "user" and message.content and not message.tool_calls:
             before = messages[number - 1] if number else None
             report = before is not None and before.role == "tool" and before.requestor == "user"
-            if text := _without_tokens(message.content):
+            if text := without_tokens(message.content):
                 turns.append(Turn(number, heard, text, report))
     return turns
-
-
-def _without_tokens(text: str) -> str:
-    for token in STOP_TOKENS:
-        text = text.replace(token, "")
-    return text.strip()
 
 
 def _arguments(calls: Sequence[Call]) -> dict[str, str]:
@@ -120,7 +118,7 @@ def _goals(domain: Domain, task: Task, messages: Sequence[Message]) -> Iterator[
         if environment.mutates(call.name, "user") or not environment.has_tool(call.name, "user"):
             continue
         before = environment.call(call.name, call.arguments, "user").content or ""
-        new = [word for word in re.findall(r"\w+", result.content or "") if word.lower() not in before.lower()]
+        new = [word for word in written_words(result.content or "") if word.lower() not in before.lower()]
         if expected := [word for word in new if word.isalpha()] or new[:1]:
             yield Goal(tool=call.name, arguments=call.arguments, expects=list(dict.fromkeys(expected)))
 
@@ -142,19 +140,19 @@ def unsaid(messages: Sequence[Message], others: Sequence[Message]) -> list[str]:
     """Return what the person said in one conversation and not in the other: no yes or no, and nothing repeated."""
     heard = "\n".join(turn.said for turn in _turns(others))
     texts = [turn.said for turn in _turns(messages) if not turn.is_report]
-    small = (YES, NO, GREETS, THANKS)
+    small = (is_plain_yes, is_plain_no, greets, thanks)
     return [
         text
         for number, text in enumerate(texts)
         if text not in heard
-        and not any(pattern.match(text) for pattern in small)
+        and not any(is_small(text) for is_small in small)
         and not any(e in text for e in texts[:number])
     ]
 
 
 def _essence(text: str) -> tuple[str, ...]:
-    text = _without_tokens(text)
-    return ("yes",) if YES.match(text) else ("no",) if NO.match(text) else words(text)
+    text = without_tokens(text)
+    return ("yes",) if is_plain_yes(text) else ("no",) if is_plain_no(text) else words(text)
 
 
 def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) -> dict[int, str]:
