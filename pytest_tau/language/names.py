@@ -39,22 +39,22 @@ def plain_name(text: str) -> str:
     return _NO_WORD.sub("_", text).strip("_")
 
 
-def is_of_handover(name: str) -> bool:
+def is_name_of_handover(name: str) -> bool:
     """Return whether the name of a tool says that it hands the conversation over."""
     return _HANDS_OVER.search(name) is not None
 
 
-def is_of_computed_number(name: str) -> bool:
+def is_name_of_amount(name: str) -> bool:
     """Return whether a name is that of an amount, which is computed, and of no count."""
     return _COMPUTED.search(name) is not None
 
 
-def is_of_cost(name: str) -> bool:
+def is_name_of_cost(name: str) -> bool:
     """Return whether a name is that of a field which holds what something costs."""
     return _COST.search(name) is not None
 
 
-def is_personal(name: str) -> bool:
+def is_name_of_personal_data(name: str) -> bool:
     """Return whether a field of this name identifies a customer, if any does."""
     return _PERSONAL.search(name) is not None
 

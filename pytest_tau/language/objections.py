@@ -50,7 +50,7 @@ def complains(text: str) -> bool:
     return _OBJECTS.search(plain_quotes(text)) is not None
 
 
-def objects(text: str, *, done: bool) -> bool:
+def is_objection(text: str, *, done: bool) -> bool:
     """Return whether a text objects to something; ``done`` if it follows what has changed something."""
     text = plain_quotes(text).strip()
     if _CHANGED_MIND.search(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.mentions import has_word
-from ..language.names import is_of_cost
+from ..language.names import is_name_of_cost
 from ..language.scenarios import (
     compared_in,
     names_of_all_own,
@@ -159,7 +159,7 @@ def _amounts_in(change: Change, value: Any) -> Iterator[float]:
 def _amounts(value: Any) -> Iterator[float]:
     if isinstance(value, dict):
         for name, part in value.items():
-            if isinstance(part, int | float) and not isinstance(part, bool) and is_of_cost(name):
+            if isinstance(part, int | float) and not isinstance(part, bool) and is_name_of_cost(name):
                 yield -part if value.get("transaction_type") == "refund" else part
             else:
                 yield from _amounts(part)

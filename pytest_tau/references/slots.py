@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..environment import Table
 from ..environment.jsonable import jsonable
 from ..language.documents import quoted_in
-from ..language.names import is_of_computed_number
+from ..language.names import is_name_of_amount
 from .arguments import all_arguments_in, with_value
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _listed(path: str, value: str | int, schema: Mapping[str, Any], fields: set[
     if isinstance(value, int):
         near = [value, value + 1, *([value - 1] if value else [])]
         members = {str(number): _NOTHING for number in near}
-        return None if is_of_computed_number(path) else Group({}, path, members, path in fields, is_count=True)
+        return None if is_name_of_amount(path) else Group({}, path, members, path in fields, is_count=True)
     choices = _choices(schema, value)
     return Group({}, path, dict.fromkeys(choices, _NOTHING), path in fields) if len(choices) > 1 else None
 

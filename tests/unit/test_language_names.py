@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_tau.language.names import (
-    is_of_computed_number,
-    is_of_cost,
-    is_of_handover,
-    is_personal,
+    is_name_of_amount,
+    is_name_of_cost,
+    is_name_of_handover,
+    is_name_of_personal_data,
     labels_of,
     name_words,
 )
@@ -27,10 +27,18 @@ def test_words_of_a_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("is_of_kind", "names", "others"),
     [
-        (is_of_handover, ("escalate_to_human", "HandOff", "hand_over"), ("transfer_money", "handle_order")),
-        (is_of_computed_number, ("total_price", "amount", "points_balance"), ("passengers", "total_baggages")),
-        (is_of_cost, ("amount", "paid_amount", "late_fee", "total_price"), ("points", "amount_of_bags", "unit_price")),
-        (is_personal, ("email", "order_id", "full_name", "name", "address1"), ("product_name", "item_id", "status")),
+        (is_name_of_handover, ("escalate_to_human", "HandOff", "hand_over"), ("transfer_money", "handle_order")),
+        (is_name_of_amount, ("total_price", "amount", "points_balance"), ("passengers", "total_baggages")),
+        (
+            is_name_of_cost,
+            ("amount", "paid_amount", "late_fee", "total_price"),
+            ("points", "amount_of_bags", "unit_price"),
+        ),
+        (
+            is_name_of_personal_data,
+            ("email", "order_id", "full_name", "name", "address1"),
+            ("product_name", "item_id", "status"),
+        ),
     ],
 )
 def test_kinds_of_names(is_of_kind: Callable[[str], bool], names: tuple[str, ...], others: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_tau
 from pytest_tau.capabilities.traces.tasks.answers import asked_values
 from pytest_tau.capabilities.traces.tasks.naming import hands_over, kind_of
-from pytest_tau.capabilities.traces.tasks.objections import objects
+from pytest_tau.language import is_objection
 from pytest_tau.models import Simulation
 from pytest_tau.models.task_files import load_task_file
 
@@ -84,7 +84,7 @@ def test_what_the_person_objects_to_is_not_right(tau: Tau, tmp_path: Path, compl
     ],
 )
 def test_what_declines_or_asks_for_more_is_no_objection(reply: str) -> None:
-    assert not objects(reply, done=True)
+    assert not is_objection(reply, done=True)
 
 
 def test_free_text_is_free_and_the_rest_is_not(tau: Tau, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from pytest_tau.capabilities.traces.reading.spans import Span, span_of
 from pytest_tau.capabilities.traces.reading.steps import Tree, steps_of
 from pytest_tau.capabilities.traces.tasks.answers import asked_values
 from pytest_tau.capabilities.traces.tasks.naming import kind_of, method_name
-from pytest_tau.capabilities.traces.tasks.objections import objects
 from pytest_tau.capabilities.traces.tasks.schemas import plain_schema
+from pytest_tau.language import is_objection
 from pytest_tau.references.known import Known
 
 from .test_traces_fair_tasks import cancelling, said
@@ -103,7 +103,7 @@ def test_long_words_are_read_in_one_go(text: str) -> None:
     Known([text])
     made = conversation([said("user", f"How much? {text}"), said("assistant", f"It is {text}.")])
     assert list(asked_values(made.messages, made.calls)) == []
-    assert not objects(text, done=True)
+    assert not is_objection(text, done=True)
 
 
 @FUZZED

@@ -7,8 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
-from ...language.ids import is_key
-from ...language.tokens import plain_words
+from ...language import is_key, plain_words
 from ...plain import json
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from ...language.mentions import has_letters_of
+from ...language import has_letters_of
 from ...models import AssistantMessage, ToolCall, call_as_text, calls_in, strings_in
 from ...plain import json
 from ...text import shorten

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...language.ids import addresses_in, ids_in
+from ...language import addresses_in, ids_in
 from ...models import ToolCall, clone
 from .fields import texts_in
 

@@ -6,9 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import TauError
-from ...language.ids import addresses_in, ids_in
-from ...language.names import is_personal
-from ...language.tokens import squeezed
+from ...language import addresses_in, ids_in, is_name_of_personal_data, squeezed
 from ...models import ToolCall, clone
 from ...plain import json
 from .fields import Field, is_free_text, texts_in
@@ -135,7 +133,7 @@ def _secrets(content: str, own_text: str, arguments: Mapping[str, Any], *, perso
     known = own_text + squeezed(json.dumps(dict(arguments)))
     chosen: dict[str, str] = {}
     for field in [*texts_in(content), *_full_names(content)]:
-        fits = is_personal(field.name) if personal else field.name and is_free_text(field)
+        fits = is_name_of_personal_data(field.name) if personal else field.name and is_free_text(field)
         letters = squeezed(field.value)
         if fits and len(letters) >= _SHORTEST and letters not in known and field.value not in chosen.values():
             names = (field.name if number == 1 else f"{field.name} {number}" for number in count(1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...language.tokens import alphanumeric_words
+from ...language import alphanumeric_words
 from ...policy import policy_sections
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
-from ...language.ids import ids_in
+from ...language import ids_in
 from ...models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
 from ...policy import check_policy
 from ...references import choices_in, stated_rules, tools_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...environment import number_word
-from ...language.mentions import has_word
+from ...language import has_word
 from ...policy import policy_sentences
 from ...references import choices_in
 from .mutant import GIVEN, Mutant

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ...analysis import Pair, Paired, PassCount, wilson
-from ...language.tokens import stems_in
+from ...language import stems_in
 from ...text import plural
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given

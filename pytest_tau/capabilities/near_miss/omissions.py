@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from ...language import spoken
-from ...language.numbers import quantity_of
+from ...language import quantity_of, spoken
 from ...models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ...plain import json
 from ...policy import check_policy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...language import follows, words
-from ...language.tokens import plain_words
+from ...language import follows, plain_words, words
 from ...models import AssistantMessage, UserMessage
 from .conversation import Conversation
 from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding, UserFacts

@@ -6,8 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from ...diagnosis import misunderstood_in, whose_misunderstanding
-from ...language import spoken
-from ...language.message import without_tokens
+from ...language import spoken, without_tokens
 from ...models import AssistantMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ...language.dates import dates_in
-from ...language.details import CODE_DIGITS
-from ...language.numbers import digits_in
-from ...language.tokens import squeezed
+from ...language import CODE_DIGITS, dates_in, digits_in, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...language.details import Detail
+    from ...language import Detail
 
 #: A user may mean a day near one that was named.
 _NEAR_DAYS = 3

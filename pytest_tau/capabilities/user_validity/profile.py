@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from ...language.details import details_in
+from ...language import details_in
 from ...models import STOP_TOKENS, STOPS, UserMessage
 from ...participants import BEHAVIOUR, BEHAVIOURS, COOPERATIVE
 from . import capability

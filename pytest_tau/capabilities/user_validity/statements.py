@@ -5,10 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from ...language import sentences, wants_answer
-from ...language.details import details_in
-from ...language.scenarios import has_condition, wants_booking, wants_secret
-from ...language.turns import asks_when
+from ...language import asks_when, details_in, has_condition, sentences, wants_answer, wants_booking, wants_secret
 from .conversation import quote, text_of, words_of
 from .details import Lazily
 from .facts import Finding
@@ -16,7 +13,7 @@ from .facts import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...language.details import Detail
+    from ...language import Detail
     from .conversation import Conversation
 
 

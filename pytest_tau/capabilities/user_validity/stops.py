@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...language import agrees_at_once, closes, hands_over, hesitates, mentions_refusal, sentences, waits_for_yes, words
-from ...language.details import details_in
+from ...language import (
+    agrees_at_once,
+    closes,
+    details_in,
+    hands_over,
+    hesitates,
+    mentions_refusal,
+    sentences,
+    waits_for_yes,
+    words,
+)
 from ...models import STOP_TOKENS, AssistantMessage, UserMessage
 from .conversation import quote, words_of
 from .details import Lazily

@@ -6,11 +6,16 @@ import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from ....documents import json_or_none
-from ....language.mentions import has_word
-from ....language.names import name_words
-from ....language.numbers import numbers_in, quantity_of, shortest_form
-from ....language.questions import fields_asked, questions_in
-from ....language.tokens import plain_words
+from ....language import (
+    fields_asked,
+    has_word,
+    name_words,
+    numbers_in,
+    plain_words,
+    quantity_of,
+    questions_in,
+    shortest_form,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

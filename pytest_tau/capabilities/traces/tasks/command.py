@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....commands import Project, add_options, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
-from ....language.names import plain_name
+from ....language import plain_name
 from ....plain import json
 from ....runs import domain_options, open_run
 from ....text import plural, printable, shorten

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....environment import is_error
 from ....errors import TauError
 from ....files import digest
-from ....language.tokens import alphanumeric_words, plain_words
+from ....language import alphanumeric_words, plain_words
 from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
 from ....policy import check_policy
 from ....text import shorten

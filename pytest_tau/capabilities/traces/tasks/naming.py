@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel
 
 from ....environment import Toolkit
-from ....language.names import base_name, is_of_handover, name_words, plain_name
+from ....language import base_name, is_name_of_handover, name_words, plain_name
 from .recorded import RecordedTools
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def kind_of(name: str) -> Literal["read", "write", "generic"] | None:
 def hands_over(name: str) -> bool:
     """Return whether a tool hands the conversation over, by its name."""
     words = set(name_words(name))
-    if is_of_handover(name):
+    if is_name_of_handover(name):
         return True
     if not words & _PASSES_ON or words & _MONEY:
         return False

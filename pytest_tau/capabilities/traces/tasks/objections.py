@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ....language.objections import complains, objects
+from ....language import complains, is_objection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def objections(messages: Sequence[Message], writes: Sequence[int]) -> Iterator[O
             continue
         answered = any(m.role == "assistant" for m in messages[before + 1 : number])
         has_written = any(before < write < number for write in writes)
-        if answered and objects(message.content, done=has_written):
+        if answered and is_objection(message.content, done=has_written):
             # What was complained of plainly may be of any time before, a mere "no" is about what was just done.
             plainly = complains(message.content) and not has_written
             yield Objection(number, -1 if plainly else before, message.content)

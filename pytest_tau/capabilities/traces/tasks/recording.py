@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment import is_error
 from ....files import digest
-from ....language.mentions import has_word
+from ....language import has_word
 from ....models import writable
 from ....plain import json
 from ..facts import stored_facts

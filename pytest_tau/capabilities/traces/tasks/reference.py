@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....environment import is_error
-from ....language.details import values_in
-from ....language.numbers import digits_in
+from ....language import digits_in, values_in
 from ....models import Action, EvaluationCriteria
 from .answers import asked_values
 from .naming import hands_over, is_free_text

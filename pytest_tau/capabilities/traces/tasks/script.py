@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ConfigurationError
-from ....language import FACTS, facts_in, identifies_user, parse, sentences, words
-from ....language.agreement import is_plain_no, is_plain_yes
-from ....language.mentions import has_word, only_gives, stated_as_own
-from ....language.turns import greets, says_unknown, thanks
+from ....language import (
+    FACTS,
+    facts_in,
+    greets,
+    has_word,
+    identifies_user,
+    is_plain_no,
+    is_plain_yes,
+    only_gives,
+    parse,
+    says_unknown,
+    sentences,
+    stated_as_own,
+    thanks,
+    words,
+)
 from ....models import Answer, Goal, Request, UserScript
 
 if TYPE_CHECKING:

@@ -6,11 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ....environment import is_error
-from ....language import words
-from ....language.agreement import is_plain_no, is_plain_yes
-from ....language.message import without_tokens
-from ....language.tokens import written_words
-from ....language.turns import greets, thanks
+from ....language import greets, is_plain_no, is_plain_yes, thanks, without_tokens, words, written_words
 from ....models import GREETING, STOP_TOKENS, AssistantMessage, Goal, Instructions, UserScenario, UserScript
 from ....participants import ParticipantContext, ScriptedUser, view_of
 from .script import ScriptDraft, Turn
