@@ -12,7 +12,8 @@ _CLAUSE_END: Final = re.compile(r"[,.;:!?]\s+|\n+")
 def sentences(text: str, stops: str = ".!?") -> list[str]:
     """Return the sentences of a text, without those that are empty.
 
-    A stop ends a sentence if a space follows, with what closes a quotation or a bracket; each line ends one as well.
+    A stop ends a sentence if a space follows. One before the end of a quotation or a bracket does as well, unless the
+    sentence goes on with a small letter. Each line ends one.
 
     Args:
         text: The text.
@@ -29,4 +30,4 @@ def clauses(text: str) -> list[str]:
 
 @functools.cache
 def _ends(stops: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<=[{stops}])\s+|(?<=[{stops}][\"')\]\u201d])\s+|\n+")
+    return re.compile(rf"(?<=[{stops}])\s+|(?<=[{stops}][\"')\]\u201d])\s+(?![a-z])|\n+")

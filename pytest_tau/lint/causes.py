@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ..references.sides import tools_of
@@ -26,7 +25,6 @@ _OF_RULES = {
     "unknown-document": ("fact-missing",),
     "passes-without-agent": ("action-not-needed",),
 }
-_ACTION = re.compile(r"action (\d+)\b")
 _TOO_MANY_ERRORS = "failed tool calls, the limit is"
 
 
@@ -66,8 +64,9 @@ def _is_after(finding: Finding, rules: Sequence[str], position: int) -> bool:
 
 def _position(finding: Finding) -> int | None:
     """Return the position of the reference action that a finding is about."""
-    match = _ACTION.match(finding.text)
-    return int(match[1]) if match else None
+    first, _, rest = finding.text.partition(" ")
+    number = rest.partition(" ")[0].rstrip(":,;")
+    return int(number) if first == "action" and number.isdecimal() else None
 
 
 def _is_read(task: Task, position: int, domain: Domain) -> bool:

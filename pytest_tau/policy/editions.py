@@ -22,6 +22,7 @@ _DIGITS = 12
 #: What is layout: emphasis, code, quotes, the marks of lists, headings and tables, and the point at the end.
 LAYOUT = re.compile(r"[*_`'\"|#>]+")
 _MARK = re.compile(r"^\s*(?:[-+•]|\d+[.)])\s+")
+#: Not as in ``language``: fingerprints that rules name depend on where a sentence of a policy ends.
 _END = re.compile(r"(?<=[.!?])\s+")
 
 

@@ -14,6 +14,7 @@ from pytest_tau.language.segments import clauses
         ("Your order is on its way. Anything else?", ["Your order is on its way.", "Anything else?"]),
         ("It costs $12.50, and 1.5 hours! OK", ["It costs $12.50, and 1.5 hours!", "OK"]),
         ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("Send 'HOLD ON.' to a user (in the U.S.) only.", ["Send 'HOLD ON.' to a user (in the U.S.) only."]),
         ("(It is not refundable.) Shall I?", ["(It is not refundable.)", "Shall I?"]),
         ("Two items:\n- a lamp\n\n- a desk", ["Two items:", "- a lamp", "- a desk"]),
         ("Return the lamp; keep the desk.", ["Return the lamp; keep the desk."]),
