@@ -19,6 +19,7 @@ subject has one module:
 - ``questions``, ``objections``: what a person asks for, and what it says of what was done;
 - ``vocabulary``: phrases, and the facts that they ask for;
 - ``layout``, ``kinds``, ``parser``: what each sentence of an agent does;
+- ``steps``: what an agent asks the user to do with its own tools;
 - ``instructions``: what a scenario tells its user in prose.
 """
 

@@ -61,6 +61,8 @@ _WAITS_FOR_YES: Final = re.compile(
     r"|\b(?:reply|respond|answer|say)(?: with)? [\"']?yes\b",
     re.IGNORECASE,
 )
+_RESTATES: Final = re.compile(r"\byou(?:'d like| want| would like)\b", re.IGNORECASE)
+_CHECKS: Final = re.compile(r"\b(?:confirm|verify|correct|right|is your)\b", re.IGNORECASE)
 
 
 def closes(text: str) -> bool:
@@ -76,6 +78,16 @@ def wants_answer(text: str) -> bool:
 def waits_for_yes(text: str) -> bool:
     """Return whether a text asks for the confirmation of what the agent will do then."""
     return bool(_WAITS_FOR_YES.search(text))
+
+
+def checks_fact(text: str) -> bool:
+    """Return whether a text of the agent asks whether something that it shows is right."""
+    return bool(_CHECKS.search(text))
+
+
+def restates_wish(text: str) -> bool:
+    """Return whether a text of the agent says what the user wants."""
+    return bool(_RESTATES.search(text))
 
 
 def speaks_as_agent(text: str) -> bool:

@@ -6,7 +6,6 @@ Source: τ²-bench v1.0.1, persona configuration; the text is our own.
 from __future__ import annotations
 
 import random
-import re
 from typing import TYPE_CHECKING, Final
 
 from .behaviours import BEHAVIOURS
@@ -31,11 +30,12 @@ _TEXTS: Final = {
 }
 #: Pleasantries of the scripted user, with what remains of them.
 _PLEASANTRIES: Final = (
-    (re.compile(r"\bYes, please\."), "Yes."),
-    (re.compile(r"\bNo, thank you\."), "No."),
-    (re.compile(r", please, not\b"), ", not"),
-    (re.compile(r"(?:All right, thank you|Thank you, that was all)\. (?=###)"), ""),
-    (re.compile(r"\bAll right\."), "OK."),
+    ("Yes, please.", "Yes."),
+    ("No, thank you.", "No."),
+    (", please, not ", ", not "),
+    ("All right, thank you. ###", "###"),
+    ("Thank you, that was all. ###", "###"),
+    ("All right.", "OK."),
 )
 
 
@@ -62,8 +62,8 @@ def persona_text(persona: Mapping[str, str]) -> str:
 
 def without_pleasantries(text: str) -> str:
     """Return a text of the scripted user without its pleasantries."""
-    for pattern, remaining in _PLEASANTRIES:
-        text = pattern.sub(remaining, text)
+    for pleasantry, remaining in _PLEASANTRIES:
+        text = text.replace(pleasantry, remaining)
     return text
 
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...documents import DocumentError, json_or_none, parse_json
+from ...language.turns import waits_for_yes
 from ...models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ...plain import json
 from ..base import BuiltIn
@@ -26,7 +27,6 @@ ForeignRecords: TypeAlias = "Sequence[tuple[str, Mapping[str, Any]]]"
 
 #: Seconds that a slow agent waits before each message.
 DELAY = 0.2
-_CONFIRMATION = re.compile(r"\(yes/no\)|\bconfirm\b|\bshall I\b|\bmay I proceed\b|\bgo ahead\?", re.IGNORECASE)
 #: Confirmations in a row that an agent gives itself, at the most.
 _MAX_CONFIRMATIONS = 5
 #: A field of a record that is shown as text, line by line.
@@ -152,7 +152,7 @@ class SkipsConfirmation(FaultyAgent):
         """Return the agent's message, unless it asks for a confirmation."""
         reply = await self._agent.respond(message)
         for _ in range(_MAX_CONFIRMATIONS):
-            if reply.tool_calls or not _CONFIRMATION.search(reply.content or ""):
+            if reply.tool_calls or not waits_for_yes(reply.content or ""):
                 break
             reply = await self._agent.respond(UserMessage(content="Yes, please go ahead."))
         return reply

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
 from ...environment.arguments import resolved
-from ...language.vocabulary import alternatives, begins, follows, words
+from ...language.steps import (
+    QUESTION_WORDS,
+    TRIES,
+    is_conditional,
+    is_forbidden,
+    is_told,
+    phrases_for,
+    speaks_of_itself,
+    state_in,
+    switched_to,
+    verbs_of,
+    with_gerunds,
+    written_value,
+)
+from ...language.vocabulary import alternatives, begins, follows
 from ...models import Spoken
 
 if TYPE_CHECKING:
@@ -19,17 +32,8 @@ if TYPE_CHECKING:
     from ...language.parser import ParsedText, Sentence
 
 
-#: A sentence about the agent itself; it asks for nothing unless it says ``you to``.
-_OF_ITSELF = re.compile(r"^\W*(?:i|i'\w+|we|we'\w+|let me)\b(?! (?:need|want|would like) you\b)", re.IGNORECASE)
-_YOU_TO = re.compile(r"\byou to\b", re.IGNORECASE)
-#: Words that ask for something in a question only.
-_QUESTIONS = frozenset(("is", "are", "do", "what", "which", "how"))
-_NOT = frozenset(("not", "don't", "never", "without", "avoid", "cannot", "can't", "no", "needn't"))
-_STATES = {"on": True, "enable": True, "activate": True, "off": False, "disable": False, "deactivate": False}
-#: Words before a gerund that is an instruction.
-_TRIES = frozenset(("try", "by", "with", "consider", "suggest", "recommend"))
-_SWITCHED = re.compile(r"\bis now (ON|OFF)\b")
-_GIVEN = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]*\w)"""
+#: Other words that may stand between two of a derived phrase. Phrases that a domain gives have no such limit.
+_GAP = 2
 
 
 class Step(NamedTuple):
@@ -49,8 +53,7 @@ class Step(NamedTuple):
 
     def is_wrong(self, result: str) -> bool:
         """Return whether a switch was toggled to the wrong state, because it was right before."""
-        shown = _SWITCHED.search(result)
-        return self.on is not None and shown is not None and (shown[1] == "ON") is not self.on
+        return self.on is not None and switched_to(result) is (not self.on)
 
 
 class Device:
@@ -64,9 +67,7 @@ class Device:
     def __init__(self, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._derived = frozenset(self._tools).difference(spoken)
-        self._spoken = {
-            name: spoken[name] if name in spoken else _with_gerunds(derive(tool)) for name, tool in self._tools.items()
-        }
+        self._spoken = {name: spoken[name] if name in spoken else derive(tool) for name, tool in self._tools.items()}
         # What _named_tool has found, because it is asked several times for the same part.
         self._named: dict[tuple[str, ...], str | None] = {}
         self._starts = _starts(tuple((tool.name, *self._spoken[tool.name].phrases) for tool in tools))
@@ -79,15 +80,16 @@ class Device:
 
         Calls under a condition are not returned if the text also asks for something at once.
         """
-        said = [sentence for sentence in parsed.sentences if sentence.form != "heading"]
-        found = [(step, _conditional(sentence)) for sentence in said for step in self._in(sentence, parsed.words)]
-        at_once = [step for step, conditional in found if not conditional]
-        steps = at_once or [step for step, _ in found]
-        groups = itertools.groupby(steps, lambda step: step._replace(sentence=""))
+        told = [sentence for sentence in parsed.sentences if sentence.form != "heading"]
+        steps = [
+            (step, is_conditional(sentence.words)) for sentence in told for step in self._in(sentence, parsed.words)
+        ]
+        at_once = [step for step, conditional in steps if not conditional]
+        groups = itertools.groupby(at_once or [step for step, _ in steps], lambda step: step._replace(sentence=""))
         return [next(same) for _, same in groups]
 
     def _in(self, sentence: Sentence, whole: tuple[str, ...]) -> Iterator[Step]:
-        if _OF_ITSELF.match(sentence.text) and not _YOU_TO.search(sentence.text) and "asks" not in sentence:
+        if "asks" not in sentence and speaks_of_itself(sentence.text):
             return
         only_looks = "confirms" in sentence or sentence.is_offer
         for window in self._instructions(sentence):
@@ -103,24 +105,23 @@ class Device:
         """
         text = self._without_gerunds(sentence.words)
         asks = "asks" in sentence
-        starts = [at for at, word in enumerate(text) if word in self._starts and (asks or word not in _QUESTIONS)]
+        starts = [at for at, word in enumerate(text) if word in self._starts and (asks or word not in QUESTION_WORDS)]
         parts = [text[start:end] for start, end in itertools.pairwise([*starts, len(text)])]
         for at, start in enumerate(starts):
             window = self._window(parts[at:])
-            # A word before the instruction may forbid it.
-            if window and not _NOT & set(text[max(0, start - 2) : start]) and self._is_instruction(window, text, start):
+            if window and not is_forbidden(text, start) and self._is_instruction(window, text, start):
                 yield window
 
     def _without_gerunds(self, text: tuple[str, ...]) -> tuple[str, ...]:
         """Return words in which "try restarting" is "try restart"."""
         return tuple(
-            next((each for each in _verbs_of(word) if each in self._starts), word) if before in _TRIES else word
+            next((verb for verb in verbs_of(word) if verb in self._starts), word) if before in TRIES else word
             for before, word in zip(("", *text), text, strict=False)
         )
 
     def _is_instruction(self, window: tuple[str, ...], text: tuple[str, ...], start: int) -> bool:
         """Return whether the user is asked; of derived words, which are less certain, more is expected."""
-        return window[0] in self._tools or self._named_tool(window) not in self._derived or asks_for(text, start)
+        return window[0] in self._tools or self._named_tool(window) not in self._derived or is_told(text, start)
 
     def _window(self, parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         """Return the first part, and of the next as many as it needs to name a tool but none that names one itself."""
@@ -145,7 +146,7 @@ class Device:
         fitting = [
             (len(places), name)
             for name, phrase in self._starts[window[0]]
-            if (places := begins(phrase, window, GAP if name in self._derived else None))
+            if (places := begins(phrase, window, _GAP if name in self._derived else None))
         ]
         return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
@@ -153,8 +154,8 @@ class Device:
         """Yield the calls that an instruction asks for; a value that it lacks may be in the next of the texts."""
         names = tool.parameters.get("required", [])
         values = [self._values(tool, name, texts, sentence) for name in names]
-        missing = tuple(name for name, found in zip(names, values, strict=True) if not found)
-        on = next((state for word, state in _STATES.items() if word in texts[0]), None)
+        missing = tuple(name for name, choices in zip(names, values, strict=True) if not choices)
+        on = state_in(texts[0])
         if missing:
             yield Step(tool.name, {}, on, missing, sentence.text)
             return
@@ -165,14 +166,14 @@ class Device:
     def _optional(self, tool: Tool, sentence: Sentence) -> dict[str, Any]:
         """Return the optional arguments that the sentence writes out, such as ``amount=5``."""
         names = tool.parameters.get("properties", {}).keys() - tool.parameters.get("required", [])
-        found = {name: re.search(_GIVEN.format(name=re.escape(name)), sentence.text) for name in sorted(names)}
-        return {name: _decoded(match[1]) for name, match in found.items() if match}
+        written = {name: written_value(sentence.text, name) for name in sorted(names)}
+        return {name: _decoded(value) for name, value in written.items() if value}
 
     def _values(self, tool: Tool, name: str, texts: Sequence[Sequence[str]], sentence: Sentence) -> list[Any]:
         """Return the values of a parameter in the first text that has some: written as such, or by words."""
-        written = re.search(_GIVEN.format(name=re.escape(name)), sentence.text)
+        written = written_value(sentence.text, name)
         if written:
-            return [_decoded(written[1])]
+            return [_decoded(written)]
         spoken = self._spoken[tool.name].values.get(name, {})
         for text in texts:
             found = {
@@ -200,24 +201,6 @@ def _starts(tools: tuple[tuple[str, ...], ...]) -> dict[str, list[tuple[str, str
     return found
 
 
-def _with_gerunds(spoken: Spoken) -> Spoken:
-    """Return derived phrases that fit other forms of their nouns, too: "banking app" for ``bank app``."""
-    split = (phrase.split() for phrase in spoken.phrases)
-    return spoken._replace(
-        phrases=tuple(" ".join([verb, *(f"{each}/{each}ing" for each in rest)]) for verb, *rest in split)
-    )
-
-
-def _verbs_of(word: str) -> tuple[str, ...]:
-    """Return the forms that a gerund may have without its ending; none for another word."""
-    stem = word.removesuffix("ing")
-    return () if stem == word else (stem, stem + "e", stem[:-1])
-
-
-def _conditional(sentence: Sentence) -> bool:
-    return sentence.words[:1] in {("if",), ("should",)}
-
-
 def _decoded(text: str) -> Any:
     if text[0] in "\"'":
         return text[1:-1]
@@ -234,60 +217,9 @@ def describe_call(tool: str, result: str, *, error: bool) -> str:
     return f"{did}: {shown}" + ("" if shown.endswith((".", "!", "?")) else ".")
 
 
-#: Other words that may stand between two of a derived phrase. Phrases that a domain gives have no such limit.
-GAP = 2
-#: Words before an instruction: "please open …", "you can open …", "and then open …".
-_BEFORE = frozenset(
-    (
-        *("please", "kindly", "you", "to", "then", "and", "now", "first", "next", "also", "just", "can", "could"),
-        *("should", "must", "need", "i'd", "like", "try", "again"),
-    )
-)
-#: Beginnings of a condition: "If it leaks, close …"
-_CONDITIONS = frozenset(("if", "when", "once", "after", "should"))
-#: Beginnings of a question whether it was done: "Did you open …?"
-_PAST = frozenset(("did", "have", "has", "had", "were", "was"))
-#: Parts of verbs, which people also say after the object: "turn the light on".
-_PARTICLES = frozenset(("on", "off", "up", "down", "out", "in"))
-#: Verbs of descriptions that names omit.
-_LOOKS = frozenset(
-    ["check", "display", "get", "give", "list", "look", "read", "report", "return", "see", "show", "tell", "view"]
-)
-#: Words of names that people say in another form.
-_JOINING = frozenset(("at", "to", "from", "with", "into", "and"))
-
-
 def derive(tool: Tool) -> Spoken:
-    """Return words for a tool: ``open the valve`` for ``open_valve``, and values of enums by their own words.
-
-    The first word of the description may stand for the first one of the name: "Extinguish the light." of
-    ``turn_off_light`` gives ``extinguish off light`` as well.
-    """
-    return Spoken(tuple(dict.fromkeys(map(" ".join, _phrases(tool)))), dict(_values(tool)))
-
-
-def asks_for(text: tuple[str, ...], start: int) -> bool:
-    """Return whether a derived phrase at this place of a sentence is an instruction to the user."""
-    return text[0] not in _PAST and (start == 0 or text[0] in _CONDITIONS or text[start - 1] in _BEFORE)
-
-
-def _phrases(tool: Tool) -> Iterator[tuple[str, ...]]:
-    name = words(tool.name.replace("_", " "))
-    said = words(tool.description.partition("\n\n")[0].partition(". ")[0])
-    if len(name) < 2:
-        return  # one word would be found in too many sentences; the name itself is understood anyway
-    objects = tuple(word for word in name[1:] if word not in _JOINING)
-    if said and said[0] in _LOOKS and set(name) <= set(said[1:]):
-        # No verb is in the name: "Check the status of the valve." is what valve_status does.
-        yield (said[0], *name)
-        yield (said[0], *reversed(name))
-        return
-    yield name
-    for verb in dict.fromkeys([name[0], *said[:1]]):
-        if objects:
-            yield (verb, *objects)
-        if objects[1:] and objects[0] in _PARTICLES:
-            yield (verb, *objects[1:], objects[0])
+    """Return words for a tool: its own phrases, which fit gerunds, too, and values of enums by their own words."""
+    return Spoken(tuple(map(with_gerunds, phrases_for(tool.name, tool.description))), dict(_values(tool)))
 
 
 def _values(tool: Tool) -> Iterator[tuple[str, dict[Any, tuple[str, ...]]]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import re
 from typing import TYPE_CHECKING
 
 from ...language.agreement import asks_to_proceed
 from ...language.instructions import says_all_at_first, withheld_facts
 from ...language.offers import is_one_of_two, is_too_dear
 from ...language.parser import parse
+from ...language.turns import checks_fact, restates_wish
 from ...language.vocabulary import facts_in, identifies, identifies_user, same_fact
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
 _MAX_STEPS = 12
-#: Says what the user wants.
-_RESTATES = re.compile(r"\byou(?:'d like| want| would like)\b", re.IGNORECASE)
-#: Asks whether a fact is right.
-_CHECKS = re.compile(r"\b(?:confirm|verify|correct|right|is your)\b", re.IGNORECASE)
 
 
 class ScriptedUser(BuiltIn):
@@ -201,7 +197,7 @@ class ScriptedUser(BuiltIn):
 
     def _is_checked(self, asked: Sequence[str], parsed: ParsedText) -> bool:
         """Return whether the agent shows the one fact that it asks for, and asks whether it is right."""
-        if len(asked) != 1 or not _CHECKS.search(parsed.text):
+        if len(asked) != 1 or not checks_fact(parsed.text):
             return False
         value = self._memory.value(asked[0])
         return bool(value) and value.lower() in parsed.text.lower()
@@ -273,7 +269,7 @@ class ScriptedUser(BuiltIn):
                 *self._describe(*asked),
             ]
         if not parsed.is_open and memory.concerns(parsed.words):
-            return [memory.hear(agrees=bool(_RESTATES.search(parsed.text)))]
+            return [memory.hear(agrees=restates_wish(parsed.text))]
         if any(each.is_polar for each in parsed.sentences):
             return ["I do not know.", *self._instead(parsed), memory.put_request()]
         self._outcome = "not understood"
