@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from .vocabulary import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 #: A sentence about the agent itself; it asks for nothing unless it says ``you to``.
 _OF_ITSELF: Final = re.compile(r"^\W*(?:i|i'\w+|we|we'\w+|let me)\b(?! (?:need|want|would like) you\b)", re.IGNORECASE)
@@ -24,11 +24,12 @@ TRIES: Final = frozenset(("try", "by", "with", "consider", "suggest", "recommend
 #: What the result of a switch says.
 _SWITCHED: Final = re.compile(r"\bis now (ON|OFF)\b")
 _WRITTEN: Final = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]*\w)"""
-#: Words before an instruction: "please open …", "you can open …", "and then open …".
+#: Words before an instruction: "please open …", "you can open …", "and then open …", "yes, open …".
 _BEFORE: Final = frozenset(
     (
         *("please", "kindly", "you", "to", "then", "and", "now", "first", "next", "also", "just", "can", "could"),
         *("should", "must", "need", "i'd", "like", "try", "again"),
+        *("yes", "yeah", "sure", "ok", "okay", "right", "great", "alright", "thanks"),
     )
 )
 #: Beginnings of a condition: "If it leaks, close …"
@@ -67,7 +68,7 @@ def is_told(text: tuple[str, ...], start: int) -> bool:
     return text[0] not in _PAST and (start == 0 or text[0] in _CONDITIONS or text[start - 1] in _BEFORE)
 
 
-def state_in(text: tuple[str, ...]) -> bool | None:
+def state_in(text: Collection[str]) -> bool | None:
     """Return the state of a switch that an instruction wants: True for "turn on"; None if it wants none."""
     return next((state for word, state in _STATES.items() if word in text), None)
 

@@ -251,32 +251,44 @@ def test_only_what_it_is_found_by_is_volunteered():
     assert "card_1" not in hear(user, "The weather is fine.")
 
 
+def prose_user(rule: str) -> ScriptedUser:
+    """Return a user whose task has no script."""
+    instructions = {
+        "reason_for_call": "You want a lamp.",
+        "known_info": "You are Ada Berg. Your zip is 12345.",
+        "task_instructions": rule,
+    }
+    task = Task.model_validate({"id": "t", "user_scenario": {"instructions": instructions}})
+    return ScriptedUser(ParticipantContext("user", [], "", task))
+
+
 @pytest.mark.parametrize(
     ("rule", "kept"),
     [
-        ("You do not want to reveal much about yourself.", {"Ada Berg", "B1"}),
-        ("Do not mention your booking ID unless you are asked.", {"B1"}),
+        ("You do not want to reveal much about yourself.", {"Ada Berg", "12345"}),
+        ("Do not mention your zip code unless you are asked.", {"12345"}),
         ("You will not share your name.", {"Ada Berg"}),
         ("Do not tell the agent a joke.", set()),
     ],
 )
 def test_what_the_instructions_withhold_is_never_volunteered(rule, kept):
-    user = user_of({"instructions": f"You want to cancel your table. {rule}"})
+    user = prose_user(rule)
+    hear(user, GREETING)
     said = hear(user, "The weather is fine.")
-    assert {each for each in FACTS.values() if each not in said} == kept
-    assert hear(user, "May I have your name and booking ID?") == "My name is Ada Berg. My booking id is B1."
+    assert {value for value in ("Ada Berg", "12345") if value not in said} == kept
+    assert hear(user, "May I have your name and zip code?") == "My name is Ada Berg. My zip is 12345."
+
+
+def test_a_script_is_followed_whatever_the_prose_says():
+    user = user_of({"instructions": "You want to cancel your table. Never tell your name. Tell everything up front."})
+    assert hear(user, "The weather is fine.") == (
+        f"I am not sure what you mean. My name is Ada Berg. My booking id is B1. {SAY}"
+    )
 
 
 def test_all_is_given_at_first_if_the_instructions_want_it():
-    rule = "Provide all details in your first message."
-    instructions = {
-        "reason_for_call": "You want a lamp.",
-        "known_info": "Your zip is 12345.",
-        "task_instructions": rule,
-    }
-    task = Task.model_validate({"id": "t", "user_scenario": {"instructions": instructions}})
-    user = ScriptedUser(ParticipantContext("user", [], "", task))
-    assert hear(user, GREETING) == "I want a lamp. My zip is 12345."
+    user = prose_user("Provide all details in your first message.")
+    assert hear(user, GREETING) == "I want a lamp. My name is Ada Berg. My zip is 12345."
 
 
 def test_giving_up_is_recorded():

@@ -54,7 +54,8 @@ class ScriptedUser(BuiltIn):
         self._may_give_up = behaviour is not None and "gave-up" in behaviour.excuses
         script = script_of(task, tools, context.spoken)
         self._script = self._manner.script(script)
-        prose = prose_of(task.user_scenario)
+        # A script says everything; what it keeps back are answers and no facts.
+        prose = prose_of(task.user_scenario) if task.user_scenario.script is None else ""
         self._withheld = withheld_facts(prose, script.facts)
         self._at_first = self._script.facts if says_all_at_first(prose) else {}
         self._spoken = tuple(
