@@ -100,6 +100,7 @@ __all__ = [
     "Trajectory",
     "TrialStages",
     "TrialView",
+    "TypedFacts",
     "carry",
     "columns_of",
     "declared",
@@ -126,6 +127,23 @@ __all__ = [
 ENTRY_POINT_GROUP = "pytest_tau.capabilities"
 #: The key of facts that could not be found: why.
 PROBLEM = "problem"
+
+
+class TypedFacts(dict[str, Any]):
+    """The facts of a capability in their stored form, with the object that was stored or that was made of them.
+
+    They are not changed in place, since the object would not be.
+
+    Args:
+        stored: The stored form.
+        typed: The object, for everything that a capability is asked about its facts.
+    """
+
+    __slots__ = ("typed",)
+
+    def __init__(self, stored: Mapping[str, Any], typed: Any) -> None:
+        super().__init__(stored)
+        self.typed = typed
 
 
 class FactColumn(NamedTuple):
@@ -274,14 +292,24 @@ class Capability:
         """Return the capability switched on with settings, for ``SimulationSettings.capabilities``."""
         return ActiveCapability(self, None if self.settings is None else self.settings(**settings))
 
-    def read(self, facts: Mapping[str, Any] | None) -> Any:
-        """Return its facts of a stored trial; None if there are none, or they cannot be read."""
-        if not isinstance(facts, dict) or not isinstance(found := facts.get(self.name), dict) or PROBLEM in found:
+    def read(self, facts: dict[str, Any] | None) -> Any:
+        """Return its facts of a trial; None if there are none, or they cannot be read.
+
+        What is made of their stored form is kept there, for the next reader.
+
+        Args:
+            facts: The facts of all capabilities, by name.
+        """
+        if not isinstance(facts, dict) or not isinstance(stored := facts.get(self.name), dict) or PROBLEM in stored:
             return None
-        try:
-            return found if self.facts is None else self.facts(**found)
-        except Exception:  # noqa: BLE001 - the file of another version, or code of others
-            return None
+        if self.facts is None:
+            return stored
+        if not isinstance(stored, TypedFacts):
+            try:
+                stored = facts[self.name] = TypedFacts(stored, self.facts(**stored))
+            except Exception:  # noqa: BLE001 - the file of another version, or code of others
+                return None
+        return stored.typed
 
 
 class ActiveCapability(NamedTuple):
@@ -377,9 +405,11 @@ def reward_components() -> tuple[Any, ...]:
 
 
 def stored_facts(facts: Any) -> dict[str, Any]:
-    """Return facts in their stored form."""
+    """Return facts in their stored form; that of a model keeps the model."""
+    if isinstance(facts, TypedFacts):
+        return facts
     dump = getattr(facts, "model_dump", None)
-    return dict(facts) if dump is None else dump(mode="json", round_trip=False)
+    return dict(facts) if dump is None else TypedFacts(dump(mode="json", round_trip=False), facts)
 
 
 def __getattr__(name: str) -> Any:

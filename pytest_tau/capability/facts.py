@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..models.json_values import json_copy, not_json
 from ..text import shorten
-from . import bundled, stored_facts
+from . import TypedFacts, bundled, stored_facts
 from .calls import columns_of
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ def checked_facts(capability: Capability, facts: Any) -> dict[str, Any]:
     if (problem := not_json(stored)) is not None:
         raise TypeError(f"graded: {problem}")
     copied: dict[str, Any] = json_copy(stored)
-    if capability.facts is not None:
-        capability.facts(**copied)
-    _check_metrics(capability, copied)
-    return copied
+    checked = copied if capability.facts is None else TypedFacts(copied, capability.facts(**copied))
+    _check_metrics(capability, checked)
+    return checked
 
 
 def _check_metrics(capability: Capability, facts: dict[str, Any]) -> None:

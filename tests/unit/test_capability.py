@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import pickle
 from dataclasses import FrozenInstanceError, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,12 @@ import pytest_tau
 from pytest_tau import Capability, Command, FactColumn, SimulationSettings, TrialStages, option
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import metric_named
-from pytest_tau.capability import bundled, installed
+from pytest_tau.capability import bundled, bundled_by_default, installed
 from pytest_tau.capability.calls import columns_in, columns_of, failure_lines, recorded, summary_lines
 from pytest_tau.cli import main
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.errors import CapabilityError, ConfigurationError
-from pytest_tau.models import Simulation, ToolMessage
+from pytest_tau.models import Simulation, ToolMessage, clone
 from pytest_tau.runs.later import FactWriter
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
@@ -222,6 +224,57 @@ def test_summary_and_failure_have_facts_of_their_class(domain: Domain) -> None:
         ("counting", f"2 of {WANTED.id}")
     ]
     assert "counting: 2 in 4" in plain_text(explain(found, capabilities=[capability]))
+
+
+def test_the_object_is_made_once_and_kept_with_the_stored_form(domain: Domain) -> None:
+    made: list[Count] = []
+
+    def read(**stored: Any) -> Count:
+        made.append(Count(**stored))
+        return made[-1]
+
+    capability = counting(facts=read)
+    found = talk(domain, capability.with_settings())
+    record = make_record(found, WANTED, "tiny")
+    assert [capability.read(each.facts) for each in (found, record, record)] == made * 3
+    assert len(made) == 1
+
+    loaded = TrialRecord.model_validate(json.loads(json.dumps(record.as_dict())))
+    text = loaded.model_dump_json()
+    assert capability.read(loaded.facts) is capability.read(loaded.facts)
+    assert len(made) == 2
+    assert (loaded, loaded.model_dump_json(), loaded.as_dict()) == (record, text, record.as_dict())
+
+
+def test_facts_that_cannot_be_read_are_kept(domain: Domain) -> None:
+    facts: dict[str, Any] = {"counting": {**talk(domain, counting().with_settings()).facts["counting"], "later": 1}}
+    for capability, expected in ((counting(facts=Settings), None), (counting(), Count(count=3))):
+        assert capability.read(facts) == expected
+        assert facts == {"counting": {"count": 3, "later": 1}}
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, copy.copy, clone, lambda found: pickle.loads(pickle.dumps(found)), Simulation.model_copy],
+    ids=["deepcopy", "copy", "clone", "pickle", "model_copy"],
+)
+def test_a_copy_has_the_stored_form_and_the_object(domain: Domain, copied: Any) -> None:
+    found = talk(domain, counting().with_settings())
+    copy_of = copied(found)
+    assert (copy_of, copy_of.model_dump_json()) == (found, found.model_dump_json())
+    assert counting().read(copy_of.facts) == Count(count=3)
+
+
+def test_what_bundled_capabilities_return_is_what_is_read_of_its_stored_form() -> None:
+    domain = pytest_tau.load_domain("retail")
+    settings = SimulationSettings(capabilities=tuple(bundled_by_default()))
+    for task_, agent in zip(domain.tasks()[:4], ["rules", "saboteur:wrong-item"] * 2, strict=True):
+        found = pytest_tau.simulate(task_, domain=domain, agent=agent, user="scripted", settings=settings)
+        stored = json.loads(json.dumps(found.facts))
+        assert found.facts == stored
+        assert found.facts.keys() >= {"policy_rules", "user_validity"}
+        for capability in bundled():
+            assert capability.read(found.facts) == capability.read(stored)
 
 
 def test_facts_of_a_capability_that_is_not_there_are_kept(domain: Domain) -> None:

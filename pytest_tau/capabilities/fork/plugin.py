@@ -10,17 +10,17 @@ import pytest
 from ...capability import run_of
 from ...errors import ConfigurationError, TauError
 from ...text import listed, one_line, plural, printable
-from .trial import ForkFacts, Turn
+from . import capability
+from .trial import Turn
 from .turns import chosen_turns, is_preferred
 
 if TYPE_CHECKING:
     from ...capability import RunHandle, RunTask
-    from ...models import Simulation
+    from ...models import Simulation, TrialResult
     from ...runs import StoredTrial, TrialRecord
     from . import ForkSettings
+    from .trial import ForkFacts
 
-#: The name of the capability.
-_CAPABILITY = "fork"
 #: The most differences from the stored conversation that are shown.
 _MOST = 3
 _LONGEST = 160
@@ -87,13 +87,14 @@ class Fork:
         restore: Any = self._settings.fork_restore
         turns = chosen_turns(stored.simulation, self._settings.fork_turn, self._name, spec.task)
         return [
-            spec.variant(f"turn-{turn}", _CAPABILITY, Turn(self._name, stored.simulation, turn, restore))
+            spec.variant(f"turn-{turn}", capability.name, Turn(self._name, stored.simulation, turn, restore))
             for turn in turns
         ]
 
     def pytest_tau_may_restore(self, simulation: Simulation) -> bool:
         """Return whether the simulation of an earlier session continues the same run."""
-        return bool(simulation.facts.get(_CAPABILITY, {}).get("run") == self._name)
+        facts = _facts(simulation)
+        return facts is not None and facts.run == self._name
 
     def _find(self, domain: str, task: str) -> StoredTrial | None:
         return self._stored.get((domain, task)) or self._stored.get(("", task))
@@ -157,9 +158,9 @@ def _has_turn(spec: RunTask) -> bool:
     return any(isinstance(active.variant, Turn) for active in spec.config.simulation.capabilities)
 
 
-def _facts(record: TrialRecord) -> ForkFacts | None:
-    measured = record.facts.get(_CAPABILITY)
-    return ForkFacts(**measured) if measured is not None and "message" in measured else None
+def _facts(result: TrialResult) -> ForkFacts | None:
+    facts: ForkFacts | None = capability.read(result.facts)
+    return facts
 
 
 def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
@@ -184,7 +185,7 @@ def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None
 
     graded = [record for record in records if record.outcome != "error"]
     # What repeats the stored conversation, by its seed, says nothing new, unless all there is does.
-    ran = [record for record in graded if not record.facts[_CAPABILITY].get("repeats")] or graded
+    ran = [record for record in graded if (facts := _facts(record)) is not None and not facts.repeats] or graded
     passed, errors, repeats = sum(record.passed for record in ran), len(records) - len(graded), len(graded) - len(ran)
     message_text = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
     more = f"; not counted: {plural(repeats, 'trial')} that repeats the stored one" if repeats else ""

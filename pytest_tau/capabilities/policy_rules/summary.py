@@ -9,7 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis import mean_interval
-from ...capability import Detail, Finding, PageBlock, PageItem, TrialStages
+from ...capability import Detail, Finding, PageBlock, PageItem, TrialStages, TypedFacts
 from ...policy import PolicyReport, report_of
 from ...text import listed, one_line, plural
 
@@ -34,17 +34,15 @@ class PolicyStages(TrialStages):
     def __init__(self, view: TrialView) -> None:
         self._view = view
 
-    def graded(self, simulation: Simulation) -> dict[str, Any] | None:
+    def graded(self, simulation: Simulation) -> TypedFacts | None:
         """Return what the rules have found, and the numbers of the columns; None without rules or a conversation."""
         view = self._view
         report = report_of(simulation, view.task, view.domain, environment=view.environment, agent=view.agent)
         if report is None:
             return None
         broken = "; ".join(f"{name} ({number})" for name, number in report.counts.items())
-        return report.as_dict() | {
-            "broken": broken,
-            "kept": {name: float(name not in report.counts) for name in report.checked},
-        }
+        kept = {name: float(name not in report.counts) for name in report.checked}
+        return TypedFacts({**report.as_dict(), "broken": broken, "kept": kept}, report)
 
 
 class BrokenRule(NamedTuple):
