@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from ..models import ModelUsage
     from ..runs.record import TrialRecord
 
 _KEY = "tau"
@@ -175,6 +176,51 @@ class TestGate(NamedTuple):
         return self.trials - self.needed
 
 
+@dataclass(frozen=True)
+class TestUsage:
+    """The model calls of a test.
+
+    Attributes:
+        task: The name of the task: ``domain::task``.
+        replayed: Whether they were replayed, or were made by the previous run: they have cost nothing.
+        roles: Calls, tokens and costs by role.
+    """
+
+    task: str
+    replayed: bool
+    roles: dict[str, ModelUsage]
+
+    @property
+    def cost(self) -> float:
+        """Return the USD that this run has paid for them, as far as prices are known."""
+        return 0.0 if self.replayed else sum(used.known_cost for used in self.roles.values())
+
+    @property
+    def unpriced_calls(self) -> int:
+        """Return the number of calls that this run has paid for at an unknown price."""
+        return 0 if self.replayed else sum(used.unpriced_calls for used in self.roles.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as JSON."""
+        return {**vars(self), "roles": {role: used.model_dump(mode="json") for role, used in self.roles.items()}}
+
+
+class Attachments(TypedDict, total=False):
+    """What a worker on another machine sends with a report, for its controller to store.
+
+    Attributes:
+        line: The line of the test's simulation.
+        run: The manifest of the run; it is sent once.
+        whole: The group of each trial of the whole run, by node id; with the manifest.
+        files: The cassettes of the test, and their bytes.
+    """
+
+    line: str
+    run: dict[str, Any]
+    whole: PlannedGroups
+    files: list[tuple[str, bytes]]
+
+
 @dataclass
 class TrialReport:
     """The facts of a trial; the attribute ``tau`` of pytest's report has those that a phase of the test knows.
@@ -183,7 +229,7 @@ class TrialReport:
         record: The trial's record, in the last report of a test that ran a simulation.
         simulated: Whether the test has run a simulation.
         interrupted: Whether something outside of the trial has ended it.
-        usage: The model calls of the test by role, with the task and whether they were replayed.
+        usage: The model calls of the test; None if there were none.
         replay_differences: The number of tool results that differ from a replayed conversation.
         results_problem: The error of writing the simulation to the run's folder.
         floor: Whether an agent that does nothing passes the task; None if this is not known here.
@@ -197,7 +243,7 @@ class TrialReport:
     record: TrialRecord | None = None
     simulated: bool = False
     interrupted: bool = False
-    usage: dict[str, Any] | None = None
+    usage: TestUsage | None = None
     replay_differences: int = 0
     results_problem: str | None = None
     floor: bool | None = None
@@ -205,7 +251,7 @@ class TrialReport:
     test_gate: TestGate | None = None
     not_run: str | None = None
     serial_because: str | None = None
-    attachments: dict[str, Any] | None = None
+    attachments: Attachments | None = None
 
 
 def trial_report(report: Any) -> TrialReport | None:
@@ -224,16 +270,23 @@ def to_data(report: TrialReport) -> dict[str, Any]:
     """Return the facts as plain data, for the way from a worker to the controller."""
     values = {report_field.name: getattr(report, report_field.name) for report_field in fields(report)}
     values["record"] = report.record.as_dict() if report.record is not None else None
+    values["usage"] = report.usage.as_dict() if report.usage is not None else None
     values["test_gate"] = tuple(report.test_gate) if report.test_gate is not None else None
     return {name: value for name, value in values.items() if value is not None}
 
 
 def from_data(data: dict[str, Any]) -> TrialReport:
     """Return the facts that arrived as plain data."""
-    record = None
+    values = dict(data)
     if "record" in data:
         from ..runs.record import TrialRecord
 
-        record = TrialRecord.model_validate(data["record"])
-    gate = TestGate(*data["test_gate"]) if "test_gate" in data else None
-    return TrialReport(**{**data, "record": record, "test_gate": gate})
+        values["record"] = TrialRecord.model_validate(data["record"])
+    if "usage" in data:
+        from ..models import ModelUsage
+
+        roles = {role: ModelUsage.model_validate(used) for role, used in data["usage"]["roles"].items()}
+        values["usage"] = TestUsage(**{**data["usage"], "roles": roles})
+    if "test_gate" in data:
+        values["test_gate"] = TestGate(*data["test_gate"])
+    return TrialReport(**values)

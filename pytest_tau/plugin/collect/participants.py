@@ -111,7 +111,7 @@ class ChosenParticipants:
     def pytest_tau_phase_reported(self, trial: TrialReport) -> None:
         """Note the roles whose models were called, by the conversation or by the test."""
         conditions = trial.record.conditions if trial.record is not None else None
-        self._called |= {*(trial.usage or {}).get("roles", ()), *(conditions or {}).get("models", ())}
+        self._called |= {*(trial.usage.roles if trial.usage else ()), *(conditions or {}).get("models", ())}
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return a line for each pair of agent and user that the header could not know."""

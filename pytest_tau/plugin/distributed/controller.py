@@ -25,7 +25,7 @@ from .worker import cassette_home
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ..wire import TrialReport
+    from ..wire import Attachments, TrialReport
 
 
 def register(config: pytest.Config) -> None:
@@ -164,9 +164,8 @@ class Controller:
             self._unpack(trial.attachments, node.gateway.id)
         if report.when == "teardown" and trial.simulated:
             self._reported[report.nodeid] = node.gateway.id
-            if trial.usage is not None and not trial.usage["replayed"]:
-                cost = sum(role["known_cost"] for role in trial.usage["roles"].values())
-                self._spent[of_worker.place] = self._spent.get(of_worker.place, 0.0) + cost
+            if trial.usage is not None:
+                self._spent[of_worker.place] = self._spent.get(of_worker.place, 0.0) + trial.usage.cost
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
@@ -189,7 +188,7 @@ class Controller:
         if problem is not None:
             self._problems[problem] = None
 
-    def _unpack(self, attachments: dict[str, Any], worker: str) -> None:
+    def _unpack(self, attachments: Attachments, worker: str) -> None:
         paths = run_state(self._config).paths
         folder = paths.results
         if "run" in attachments and folder is not None:

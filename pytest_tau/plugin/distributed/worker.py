@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,8 @@ from .compat import queued_items
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from ..wire import Attachments
 
 
 def register(config: pytest.Config) -> None:
@@ -55,7 +57,7 @@ class Worker:
             add_facts(report, attachments=attachments)
         return report
 
-    def _attachments(self, item: pytest.Item, when: str) -> dict[str, Any]:
+    def _attachments(self, item: pytest.Item, when: str) -> Attachments:
         from ...chat import Recorder
         from ..run.models import cassette_path
         from ..store.writer import BufferedResultWriter
@@ -70,7 +72,7 @@ class Worker:
             home = cassette_home(item.config)
             # The calls of an incomplete recording are paid for, and can be replayed.
             files = [file for file in (cassette, Path(f"{cassette}.part")) if file.is_file()]
-            attachments["files"] = [[Path(os.path.relpath(file, home)).as_posix(), file.read_bytes()] for file in files]
+            attachments["files"] = [(Path(os.path.relpath(file, home)).as_posix(), file.read_bytes()) for file in files]
         return attachments
 
 

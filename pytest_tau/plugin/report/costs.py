@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from ...models import ModelUsage
     from ...runner import RunConfig
     from ..wire import TrialReport
 
@@ -36,16 +35,15 @@ def store_usage(config: pytest.Config, models: str, ended: Iterable[tuple[str, T
         ended: The trials by node id.
     """
     cache = getattr(config, "cache", None)
-    live = [trial.usage for _, trial in ended if trial.simulated and trial.usage and not trial.usage["replayed"]]
+    live = [trial.usage for _, trial in ended if trial.simulated and trial.usage and not trial.usage.replayed]
     if cache is None or not live:
         return
     stored = cache.get(_KEY, {})
     tasks = stored.setdefault(models, {})
     for usage in live:
-        roles = usage["roles"].values()
-        numbers = [1, *(sum(role[name] for role in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
-        before = tasks.get(usage["task"], [0, 0, 0.0, 0])
-        tasks[usage["task"]] = [old + new for old, new in zip(before, numbers, strict=True)]
+        numbers = [1, sum(used.calls for used in usage.roles.values()), usage.cost, usage.unpriced_calls]
+        before = tasks.get(usage.task, [0, 0, 0.0, 0])
+        tasks[usage.task] = [old + new for old, new in zip(before, numbers, strict=True)]
     cache.set(_KEY, stored)
 
 
@@ -64,22 +62,17 @@ def usage_lines(ended: Iterable[tuple[str, TrialReport]], stopped: Mapping[str, 
     totals = UsageTotals()
     for trial, usage in used:
         reused = trial.record is not None and trial.record.restored
-        totals.add(_parsed(usage["roles"]), replayed=usage["replayed"] and not reused, reused=reused)
+        totals.add(usage.roles, replayed=usage.replayed and not reused, reused=reused)
     if stopped:
-        totals.add_stopped(_parsed(stopped))
+        from ...models import ModelUsage
+
+        totals.add_stopped({role: ModelUsage.model_validate(used) for role, used in stopped.items()})
     return totals.lines()
-
-
-def _parsed(usage: Mapping[str, Any]) -> dict[str, ModelUsage]:
-    from ...models import ModelUsage
-
-    return {role: ModelUsage.model_validate(used) for role, used in usage.items()}
 
 
 def unpriced_calls(ended: Iterable[tuple[str, TrialReport]]) -> int:
     """Return the number of calls of this run whose cost is unknown."""
-    live = [trial.usage for _, trial in ended if trial.usage is not None and not trial.usage["replayed"]]
-    return sum(used["unpriced_calls"] for usage in live for used in usage["roles"].values())
+    return sum(trial.usage.unpriced_calls for _, trial in ended if trial.usage is not None)
 
 
 def estimate(config: pytest.Config, models: str, tasks: Mapping[str, int]) -> str | None:

@@ -334,9 +334,9 @@ class Progress:
         self._outcomes[report.nodeid] = outcome
         self._numbers[outcome] += 1
         usage = trial.usage if trial else None
-        if usage is not None and not usage["replayed"]:
-            self._cost += sum(role["known_cost"] for role in usage["roles"].values())
-            self._unpriced += sum(role["unpriced_calls"] for role in usage["roles"].values())
+        if usage is not None:
+            self._cost += usage.cost
+            self._unpriced += usage.unpriced_calls
 
 
 def _are_quiet(config: pytest.Config) -> bool:

@@ -9,7 +9,7 @@ from ...participants.containment import participant_traceback
 from ...plain import json
 from ...text import printable
 from ..items import item_state, set_properties
-from .models import usage_facts
+from .models import usage_of
 from .outcomes import record_of
 from .trials import BY_PARTICIPANT
 
@@ -30,7 +30,7 @@ def set_facts(future: TrialFuture, simulation: Simulation) -> None:
     report, restored = state.report, future.restored
     state.record, report.usage, report.results_problem = record_of(item, simulation), None, future.results_problem
     if simulation.model_usage:
-        report.usage = usage_facts(spec, future.trial.models, restored.model_usage if restored else None)
+        report.usage = usage_of(spec, future.trial.models, restored.model_usage if restored else None)
     columns = columns_of(active.capability for active in spec.config.simulation.capabilities)
     values = {f"tau_{named.column.name}": named.value(simulation.facts) for named in columns if named.column.label}
     set_properties(
@@ -40,7 +40,7 @@ def set_facts(future: TrialFuture, simulation: Simulation) -> None:
         tau_trial=future.trial.number,
         tau_reward=simulation.reward,
         tau_outcome=simulation.outcome,
-        tau_usage=json.dumps(report.usage) if report.usage else None,
+        tau_usage=json.dumps(report.usage.as_dict()) if report.usage else None,
         tau_restored=True if restored else None,
         **{name: value for name, value in values.items() if value != ""},
     )

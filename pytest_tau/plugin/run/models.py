@@ -11,12 +11,14 @@ import pytest
 from ...chat import CallLedger, CallPolicy, Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
 from ...files import ambiguous_names, digest, file_name_of
+from ...models import clone
 from ...participants import calls_no_model
 from ...plain import json
 from ...runner import item_id
 from ..context.run_state import require_context
 from ..items import home_of, is_of_domain, is_task_item, item_state, set_properties
 from ..rerun_command import rerun_command
+from ..wire import TestUsage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -84,10 +86,8 @@ def affordable_models(item: pytest.Item, spec: TaskSpec, number: int, environmen
     return models
 
 
-def usage_facts(
-    spec: TaskSpec, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
-) -> dict[str, Any]:
-    """Return the usage of the model calls by role, the task, and whether the calls were replayed.
+def usage_of(spec: TaskSpec, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None) -> TestUsage:
+    """Return the model calls of a test so far.
 
     Args:
         spec: The task.
@@ -96,9 +96,8 @@ def usage_facts(
     """
     replayed = isinstance(models.tape, Player) or restored is not None
     usage = models.ledger.usage if restored is None else restored
-    roles = {role: used.model_dump(mode="json") for role, used in usage.items()}
-    task = f"{spec.domain.name}::{spec.task.id}"
-    return {"task": task, "replayed": replayed, "roles": roles}
+    roles: dict[str, ModelUsage] = {role: clone(used) for role, used in usage.items()}
+    return TestUsage(f"{spec.domain.name}::{spec.task.id}", replayed, roles)
 
 
 def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
@@ -110,8 +109,8 @@ def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
     if not models.keeps_recording:
         return
     if models.ledger.usage:
-        item_state(item).report.usage = usage = usage_facts(spec, models)
-        set_properties(item, tau_usage=json.dumps(usage))
+        item_state(item).report.usage = usage = usage_of(spec, models)
+        set_properties(item, tau_usage=json.dumps(usage.as_dict()))
     models.close_recording()
 
 

@@ -14,7 +14,7 @@ from ..context.run_state import require_context
 from ..items import item_state
 from .asyncio_fixtures import fixture_loop
 from .item_facts import set_facts
-from .models import usage_facts
+from .models import usage_of
 from .outcomes import result_of
 from .restore import check_reuse
 from .setup import task_for
@@ -115,5 +115,5 @@ def _next_message(trial: TrialFuture) -> Message | None:
 
 def _skip(trial: TrialFuture, error: BudgetError) -> NoReturn:
     """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
-    item_state(trial.item).report.usage = usage_facts(trial.spec, trial.trial.models)
+    item_state(trial.item).report.usage = usage_of(trial.spec, trial.trial.models)
     skip_without_money(trial.item, f"{error}, which has stopped this trial", is_priced=error.is_priced)

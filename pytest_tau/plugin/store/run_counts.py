@@ -67,8 +67,9 @@ class RunCounts:
 
     @property
     def stopped_usage(self) -> list[dict[str, Any]]:
-        """Return the model calls of each trial that a budget has stopped, by role."""
-        return [trial.usage["roles"] for _, trial in self.ended if trial.usage and trial.not_run in ("budget", "price")]
+        """Return the model calls of each trial that a budget has stopped, by role, as JSON."""
+        stopped = [trial for _, trial in self.ended if trial.not_run in ("budget", "price")]
+        return [trial.usage.as_dict()["roles"] for trial in stopped if trial.usage]
 
     @property
     def trials(self) -> dict[str, dict[str, int]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...models import Simulation
     from ...runner import RunConfig
     from ..items import TaskSpec
+    from ..wire import Attachments
     from .paths import RunPaths
     from .run_counts import RunCounts
 
@@ -182,15 +183,13 @@ class BufferedResultWriter(ResultWriter):
             return f"a simulation cannot be stored: {str(error).splitlines()[0]}"
         return None
 
-    def attachments(self, test: str) -> dict[str, Any]:
+    def attachments(self, test: str) -> Attachments:
         """Return the line of a test's simulation, and the run's manifest and all of its trials; each once."""
         line, manifest, self._manifest = self._lines.pop(test, None), self._manifest, None
-        attached: dict[str, Any] = {"line": line} if line is not None else {}
+        attached: Attachments = {"line": line} if line is not None else {}
         if manifest is not None:
-            attached |= {
-                "run": manifest,
-                "whole": {node_id: tuple(group) for node_id, group in self._counts.whole.items()},
-            }
+            attached["run"] = manifest
+            attached["whole"] = {node_id: tuple(group) for node_id, group in self._counts.whole.items()}
         return attached
 
 
