@@ -176,6 +176,8 @@ class TrialStages:
     def graded(self, simulation: Simulation) -> Any:
         """Return the facts of a trial whose verdict is known: an object of ``Capability.facts``; None for none.
 
+        The object is a pydantic model, or is in ``TypedFacts`` with its stored form.
+
         May be ``async``, such as to ask a model. The verdict cannot be changed. Also called for a trial that ended in
         an error.
 

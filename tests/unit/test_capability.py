@@ -16,7 +16,7 @@ import pytest_tau
 from pytest_tau import Capability, Command, FactColumn, SimulationSettings, TrialStages, option
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import metric_named
-from pytest_tau.capability import bundled, bundled_by_default, installed
+from pytest_tau.capability import TypedFacts, bundled, bundled_by_default, installed
 from pytest_tau.capability.calls import columns_in, columns_of, failure_lines, recorded, summary_lines
 from pytest_tau.cli import main
 from pytest_tau.diagnosis import explain, plain_text
@@ -244,6 +244,17 @@ def test_the_object_is_made_once_and_kept_with_the_stored_form(domain: Domain) -
     assert capability.read(loaded.facts) is capability.read(loaded.facts)
     assert len(made) == 2
     assert (loaded, loaded.model_dump_json(), loaded.as_dict()) == (record, text, record.as_dict())
+
+
+def test_facts_that_are_no_model_are_given_with_their_stored_form(domain: Domain) -> None:
+    class Ended(TrialStages):
+        def graded(self, simulation: Simulation) -> TypedFacts:
+            return TypedFacts({"most": len(simulation.messages)}, Settings(most=len(simulation.messages)))
+
+    ended = Capability("ended", trial=lambda _view: Ended(), facts=Settings)
+    found = talk(domain, ended.with_settings())
+    assert found.facts == {"ended": {"most": len(found.messages)}}
+    assert ended.read(found.facts) == Settings(most=len(found.messages))
 
 
 def test_facts_that_cannot_be_read_are_kept(domain: Domain) -> None:
