@@ -1,21 +1,26 @@
 """``tau serve`` over HTTP: environments, calls of both sides, grading, the reference's routes, bad input, limits."""
 
+import datetime as dt
 import json
+import math
 import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import httpx
 import jsonschema
 import pytest
+from pydantic import BaseModel
 
 from pytest_tau import evaluate, load_domain
 from pytest_tau.capabilities.serving import served, server
 from pytest_tau.capabilities.serving.settings import is_loopback
-from pytest_tau.environment import Database, Domain, DomainSpec, PolicyFiles, Toolkit, tool
+from pytest_tau.environment import Database, Domain, DomainSpec, PolicyFiles, Toolkit, domain_of, tool
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation
 
 from .served import detail, make, serving
@@ -60,6 +65,49 @@ class Gate:
         nowhere = Path("nowhere")
         policies = {"default": PolicyFiles(())}
         return DomainSpec("gate", nowhere, nowhere, agent_db=Nothing, agent_tools=Tools, policies=policies).load()
+
+
+class Parcel(BaseModel):
+    sent: dt.date
+
+
+@dataclass
+class Fee:
+    amount: Decimal
+
+
+#: What a function returns, the text that an agent reads of it, and the value that a client gets.
+RESULTS = {
+    "text": ("sent", "sent", "sent"),
+    "JSON in a text": ('{"a": 1}', '{"a": 1}', '{"a": 1}'),
+    "dict": ({"id": 1, "tags": ["a"]}, '{"id": 1, "tags": ["a"]}', {"id": 1, "tags": ["a"]}),
+    "None": (None, "null", None),
+    "model": (Parcel(sent=dt.date(2026, 1, 2)), '{"sent": "2026-01-02"}', {"sent": "2026-01-02"}),
+    "dataclass": ([Fee(Decimal("2.50"))], '[{"amount": "2.50"}]', [{"amount": "2.50"}]),
+    "no number in JSON": ({"rate": math.nan, "most": [math.inf]}, None, {"rate": None, "most": [None]}),
+}
+
+
+def look_up(name: str) -> Any:
+    """Look a value up."""
+    return RESULTS[name][0]
+
+
+async def look_up_later(name: str) -> Any:
+    """Look a value up, without blocking."""
+    return RESULTS[name][0]
+
+
+@pytest.mark.parametrize("function", [look_up, look_up_later])
+def test_results_of_functions_are_json_values(function, tmp_path):
+    domain = domain_of("values", tools=[function], reads={function.__name__}, folder=tmp_path).load()
+    with serving(domain) as client:
+        path = make(client)
+        for name, (_, content, result) in RESULTS.items():
+            answer = client.post(f"{path}/tools/{function.__name__}", json={"name": name})
+            found = json.loads(answer.text, parse_constant=pytest.fail)  # as JSON.parse in JavaScript
+            assert (found["error"], found["result"]) == (False, result), name
+            assert content is None or found["content"] == content
 
 
 # Environments

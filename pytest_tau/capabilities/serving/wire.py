@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,20 @@ class Request:
 
 
 def json_reply(value: Any, status: int = 200, **headers: str) -> WireReply:
-    """Return a reply with a JSON value."""
-    return WireReply(status, json.dumps(value).encode(), headers=headers)
+    """Return a reply with a JSON value; what is no number in JSON, NaN and infinity, is null."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), allow_nan=False)
+    return WireReply(status, text.encode(), headers=headers)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def error_reply(error: RequestError) -> WireReply:
