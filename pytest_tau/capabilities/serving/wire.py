@@ -76,7 +76,7 @@ class Request:
 
 
 def json_reply(value: Any, status: int = 200, **headers: str) -> WireReply:
-    """Return a reply with a JSON value; what is no number in JSON, NaN and infinity, is null."""
+    """Return a reply with a JSON value; NaN and infinity, which JSON does not have, are null."""
     try:
         text = json.dumps(value, allow_nan=False)
     except ValueError:
