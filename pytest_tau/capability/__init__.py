@@ -332,18 +332,14 @@ class ActiveCapability(NamedTuple):
 
 
 def deferred(place: str) -> Callable[..., Any]:
-    """Return a function that imports ``module:attribute`` when it is first called, and calls that.
+    """Return a function that imports ``module:attribute`` when it is called, and calls that.
 
     It keeps the object of a bundled capability light, which every run of pytest imports.
     """
 
-    @functools.cache
-    def imported() -> Any:
-        module, _, name = place.partition(":")
-        return getattr(import_module(module), name)
-
     def call(*args: Any, **keywords: Any) -> Any:
-        return imported()(*args, **keywords)
+        module, _, name = place.partition(":")
+        return getattr(import_module(module), name)(*args, **keywords)
 
     return call
 

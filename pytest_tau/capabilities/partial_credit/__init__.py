@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
-from ...capability import Capability, FactColumn, deferred, flag, option
+from ...capability import Capability, FactColumn, declared, deferred, flag, option
 
 #: The numbers that are columns, in the order of ``pytest_tau.evaluation.partial``: shares, then counts.
 SHARES = (
@@ -15,7 +14,7 @@ SHARES = (
 COUNTS = ("extra_writes", "extra_reads")
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class PartialCreditSettings:
     """The settings.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...capability import Capability, deferred, flag, option
+from ...capability import Capability, declared, deferred, flag, option
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class SessionSettings:
     """The settings.
 

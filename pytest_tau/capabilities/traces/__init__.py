@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...capability import Capability, Command, ExportFormat, deferred, option
+from ...capability import Capability, Command, ExportFormat, declared, deferred, option
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class TraceSettings:
     """The settings.
 
