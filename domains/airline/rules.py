@@ -232,7 +232,7 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
 
 def _flown(call: MadeCall, state: Environment) -> str | None:
     flown = _FLOWN & set(statuses(_reservation(call, state), _db(state)))
-    return f"a flight of the reservation is {flown.pop()}" if flown else None
+    return f"a flight of the reservation is {min(flown)}" if flown else None
 
 
 def _changes_fixed_flights(call: MadeCall, state: Environment) -> str | None:

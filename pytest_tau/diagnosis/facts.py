@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language import sentences, spoken
+from ..language.dates import dates_in
 from ..language.ids import ids_in
 from ..language.mentions import mentions, mentions_any
 from ..language.message import plain_quotes, without_tokens
@@ -184,11 +185,15 @@ class Facts:
         named = sum(mentions_any(text, self.evidence.forms(value)) for value in known if self.evidence.forms(value))
         return bool(known) and named * 2 > len(known)
 
-    @staticmethod
-    def names_others(text: str, deviation: Deviation) -> bool:
-        """Return whether a text names ids that a missing call does not have."""
+    def names_others(self, text: str, deviation: Deviation) -> bool:
+        """Return whether a text names ids or days that neither a missing call nor a record of it has."""
         wanted = [value for slot in deviation.slots for value in slot.wanted]
-        return any(not any(mentions(name, value) for value in wanted) for name in ids_in(text))
+        if any(not any(mentions(name, value) for value in wanted) for name in ids_in(text)):
+            return True
+        fields = [self.evidence.records[value] for value in strings_in(wanted) if value in self.evidence.records]
+        known = [*strings_in(wanted), *(text for record in fields for texts in record.values() for text in texts)]
+        days = {(date.month, date.day) for value in known for date in dates_in(value)}
+        return any((date.month, date.day) not in days for date in dates_in(text))
 
     def is_about(self, text: str, deviation: Deviation) -> bool:
         """Return whether a sentence is about what a tool does to, or about one of its values."""

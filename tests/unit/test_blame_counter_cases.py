@@ -156,6 +156,8 @@ def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
         # It was another one, the user had a question, or the agent is about to do it.
         ("Shall I proceed to set the desk to 12?", "Yes, go ahead.", "Anything else?", None),
         ("Shall I proceed to set the lamp to 150?", "Yes?", "Anything else?", None),
+        ("Shall I proceed to set the lamp to 150?", "Yes, on November 15th.", "Anything else?", None),
+        ("Shall I proceed to set the lamp to 150?", "Yes, that of desk_12.", "Anything else?", None),
         ("Shall I proceed to set the lamp to 150?", "Yes, go ahead.", "One moment, I will now set it.", None),
     ],
 )
