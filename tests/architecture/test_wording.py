@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pytest_tau"
 #: What reads texts of agents, users, scenarios and policies; it knows what they say from ``language`` alone.
-READERS = ("references", "diagnosis", "lint", "policy", "evaluation", "regrade", "capabilities")
+READERS = ("references", "diagnosis", "lint", "policy", "evaluation", "regrade", "capabilities", "participants")
 #: Readers whose patterns have words, and are none over wording: forms of traces, of speech, and of personal data.
 OF_FORMS = ("capabilities/traces/reading", "capabilities/traces/redaction", "capabilities/voice")
 #: Words of formats in the patterns of other readers.
@@ -32,6 +32,9 @@ FORMATS = {
     },
     "capabilities/traces/facts.py": {"message"},
     "capabilities/traces/tasks/user.py": {"null", "error"},
+    "participants/actions/reader.py": {"name"},
+    "participants/agents/faulty_readers.py": {"title"},
+    "participants/agents/llm.py": {"true", "false"},
     "policy/approvals.py": {"approval"},
 }
 #: Fingerprints of editions depend on the sentences of a policy as they are there.
