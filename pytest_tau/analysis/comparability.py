@@ -275,8 +275,7 @@ def _models(records: Sequence[TrialRecord]) -> list[str]:
     """Return the models of user and judge, which are stated with a score."""
     texts = []
     for role in ("user", "judge"):
-        models = [(record.conditions or {}).get("models", {}).get(role, {}).get("name") for record in records]
-        names = sorted({name for name in models if name})
+        names = sorted({name for record in records if (name := record.called_model(role))})
         if names:
             other = any(name.rpartition("/")[2] != REFERENCE_MODEL for name in names)
             texts.append(f"{role} model {listed(names, _MOST)}" + (f" (reference: {REFERENCE_MODEL})" if other else ""))

@@ -42,9 +42,7 @@ def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
 
 def silent_line(records: Sequence[TrialRecord]) -> str:
     """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
-    others = {
-        (record.conditions or {}).get("agent") for record in records if record.ran and not record.info.silent_agent
-    }
+    others = {record.agent_name for record in records if record.ran and not record.info.silent_agent}
     silent = [
         record for record in records if record.outcome == "failed" and record.info.silent_agent not in {None, *others}
     ]

@@ -119,7 +119,7 @@ def attribute(
 
 def _not_understood(facts: Facts) -> Attribution | None:
     """Apply if the user has not understood the agent or gave up, and nothing that would have failed anyway is known."""
-    gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
+    gold = facts.simulation.agent_name == "gold"  # it does not listen to the user
     known = gold or _changed_outside(facts) is not None
     return None if known else misunderstood(facts)
 
@@ -138,7 +138,7 @@ def _reference_failed(facts: Facts) -> Attribution | None:
     """Apply if the reference actions were carried out, and nothing but the task and its domain can have failed them."""
     conditions = facts.simulation.conditions or {}
     disturbed = conditions.get("variant") or conditions.get("changed", {}).keys() - _NO_DISTURBANCE
-    if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
+    if facts.simulation.agent_name != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
         return None
     verdict = facts.simulation.reward_info
     breakdown = (verdict.reward_breakdown if verdict else None) or {}

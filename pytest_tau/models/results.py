@@ -135,6 +135,17 @@ class TrialResult(BaseModel):
             return "error"
         return "passed" if self.reward_info.passed else "failed"
 
+    @property
+    def agent_name(self) -> str | None:
+        """The name of the agent that was chosen; None if it is not known."""
+        name = (self.conditions or {}).get("agent")
+        return name if isinstance(name, str) else None
+
+    def called_model(self, role: str) -> str | None:
+        """Return the name of the model that a role has called: ``agent``, ``user``, ``judge``; None for none."""
+        models: dict[str, dict[str, Any]] = (self.conditions or {}).get("models", {})
+        return models.get(role, {}).get("name")
+
     def note_reference_seen(self, side: Literal["agent", "user"]) -> None:
         """Record that a side was given the task's reference actions."""
         self.info = replace(self.info, saw_reference=(*self.info.saw_reference, side))

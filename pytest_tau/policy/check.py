@@ -226,7 +226,7 @@ def report_of(
     """
     if not simulation.messages:
         return None
-    agent = agent if agent is not None else (simulation.conditions or {}).get("agent")
+    agent = agent if agent is not None else simulation.agent_name
     solo = simulation.info.solo if solo is None else solo
     try:
         return check_policy(

@@ -241,7 +241,7 @@ class _Regrader:
         differences = replay(simulation, final)
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
-        silent = (simulation.conditions or {}).get("agent") == SILENT
+        silent = simulation.agent_name == SILENT
         evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo, silent=silent)
         judged = await ask_judge(graded, judged_messages(simulation), simulation.termination_reason, evaluation)
         last = simulation.messages[-1] if simulation.messages else None

@@ -163,6 +163,20 @@ def test_the_calls_of_a_conversation_with_a_system_message() -> None:
     assert [made.call for made in with_system.calls] == [made.call for made in simulation(messages=TRAJECTORY).calls]
 
 
+@pytest.mark.parametrize(
+    ("conditions", "names"),
+    [
+        (None, (None, None)),
+        ({"agent": "gold"}, ("gold", None)),
+        ({"agent": "llm", "models": {"agent": {"name": "m", "args": {}}}}, ("llm", "m")),
+        ({"agent": {"name": "x"}, "models": {"user": {"name": "m"}}}, (None, None)),
+    ],
+)
+def test_agent_and_model_are_those_of_the_conditions(conditions: Any, names: tuple[str | None, str | None]) -> None:
+    found = simulation(conditions=conditions)
+    assert (found.agent_name, found.called_model("agent")) == names
+
+
 BLAME = {"party": "user", "reason": "r", "message_idx": 3, "evidence": "e"}
 
 

@@ -20,10 +20,9 @@ def finished(run: FinishedRun) -> None:
     """
     evidence = Evidence()
     for record, facts in run.trials:
-        conditions = record.conditions or {}
-        model = conditions.get("models", {}).get("agent", {}).get("name")
+        model = record.called_model("agent")
         if record.ran and model and not is_spoilt(record.info.blame):
-            agent = f"{conditions.get('agent')} {model}"
+            agent = f"{record.agent_name} {model}"
             task = TaskKey(record.domain, record.task_id)
             evidence.add(task, agent, facts, passed=record.passed, example=record.task_id)
     doubts = evidence.doubts()

@@ -34,7 +34,7 @@ def questions_of(simulation: Simulation) -> Iterator[Question]:
     blame = simulation.info.blame
     if simulation.outcome == "failed" and blame is not None:
         yield Question(Subject(simulation.id, "party"), "Who is at fault?", blame.party)
-    judge = (simulation.conditions or {}).get("models", {}).get("judge", {}).get("name") or "unknown"
+    judge = simulation.called_model("judge") or "unknown"
     for check in (simulation.reward_info.nl_assertions if simulation.reward_info else None) or ():
         answer = "met" if check.met else "not met"
         yield Question(

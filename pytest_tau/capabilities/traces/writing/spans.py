@@ -85,8 +85,7 @@ class _Trace:
         self._times, estimated = _times(simulation)
         conversation = f"{run}/{simulation.task_id}/{simulation.trial}" if run else simulation.id
         self._session = {"gen_ai.conversation.id": conversation, "session.id": conversation}
-        conditions = simulation.conditions or {}
-        self._agent = str(_name_of(conditions.get("agent")) or "agent")
+        self._agent = simulation.agent_name or "agent"
         self._calls: dict[tuple[int, int], Call] = {}
         for call in calls_in(simulation.messages):
             place = sum(position == call.message_idx for position, _ in self._calls)
@@ -331,10 +330,6 @@ def _evaluations(simulation: Simulation) -> Iterator[dict[str, Any]]:
             "gen_ai.evaluation.explanation": checks or None,
         }
         yield {key: part for key, part in evaluation.items() if part is not None}
-
-
-def _name_of(condition: Any) -> Any:
-    return condition.get("name") if isinstance(condition, dict) else condition
 
 
 def _as_json(value: Any) -> str:
