@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import Field, dataclass, field
+from dataclasses import Field, dataclass, field, is_dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from .plain import json
 
@@ -211,11 +211,17 @@ def _fields(settings: type) -> dict[str, Field[Any]]:
 
 
 def check_fields(settings: type) -> None:
-    """Check that each field of a settings class is an option.
+    """Check that a settings class is a dataclass, each of whose fields is an option.
 
     Raises:
-        TypeError: A field was not declared with :func:`option`.
+        TypeError: It is not, or a field was not declared with :func:`option`, or not as it is to be.
     """
+    if _HOW not in vars(settings) and not is_dataclass(settings):
+        raise TypeError(f"{settings}: expected a dataclass: add @dataclass(frozen=True)")
+    for row in options_of(settings):
+        if row.affects not in get_args(Affects):
+            expected = f"expected one of {', '.join(get_args(Affects))}"
+            raise TypeError(f"{settings}: {row.field}: what it affects: {expected}, got {row.affects!r}")
     declared = _fields(settings)
     for name in settings.__annotations__:
         if name not in declared or _OPTION not in declared[name].metadata:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import os
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
@@ -13,6 +16,7 @@ from ..text import exception_text, shorten
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 #: Characters that are kept of the text of an exception.
 _LONGEST = 2_000
 
@@ -45,7 +49,19 @@ def problem_of(error: BaseException, stage: str = "") -> str:
     from ..models.json_values import writable  # every run of pytest imports this module
 
     text, kind = shorten(exception_text(error), _LONGEST), type(error).__name__
-    return writable(f"{stage}: " * bool(stage) + (f"{kind}: {text}" if text else kind))
+    described = f"{kind}: {text}" if text else kind
+    return writable(f"{stage}: " * bool(stage) + described + _place_of(error))
+
+
+def _place_of(error: BaseException) -> str:
+    """Return where code of others has raised an exception: `` (conftest.py, line 12)``; empty for code of this package.
+
+    It is the last line in the file that was called, as opposed to one of a library that the file has called.
+    """
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    called = next((file for file, _ in places if not file.startswith((_PACKAGE, "<"))), None)
+    last = max((at for at, (file, _) in enumerate(places) if file == called), default=None)
+    return "" if called is None or last is None else f" ({Path(called).name}, line {places[last][1]})"
 
 
 async def outcome_of(function: Callable[..., Any], *args: Any) -> Outcome:

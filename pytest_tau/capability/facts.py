@@ -6,11 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..models.json_values import json_copy, not_json
+from ..models.problems import problem_text
 from ..text import shorten
 from . import TypedFacts, bundled, stored_facts
 from .calls import columns_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from . import Capability
 
 
@@ -30,9 +33,16 @@ def checked_facts(capability: Capability, facts: Any) -> dict[str, Any]:
     if (problem := not_json(stored)) is not None:
         raise TypeError(f"graded: {problem}")
     copied: dict[str, Any] = json_copy(stored)
-    checked = copied if capability.facts is None else TypedFacts(copied, capability.facts(**copied))
+    checked = copied if capability.facts is None else TypedFacts(copied, _typed(capability.facts, copied))
     _check_metrics(capability, checked)
     return checked
+
+
+def _typed(kind: Callable[..., Any], facts: dict[str, Any]) -> Any:
+    try:
+        return kind(**facts)
+    except ValueError as error:
+        raise ValueError(f"graded: {problem_text(error)}") from None
 
 
 def _check_metrics(capability: Capability, facts: dict[str, Any]) -> None:

@@ -112,7 +112,7 @@ class StageCalls:
                 return
             try:
                 with self._naming(member.capability, stage):
-                    method(given)
+                    _refuse_async(method(given))
             except TauError:
                 raise
             except BaseException as error:  # noqa: BLE001 - code of others
@@ -128,7 +128,7 @@ class StageCalls:
                 return None
             try:
                 with self._naming(capability, stage):
-                    ending = _checked(method(), kind)
+                    ending = _checked(_refuse_async(method()), kind)
                 if ending is None:
                     return None
                 if ending.reason != CAPABILITY_LIMIT or not isinstance(ending.error, str):
@@ -166,14 +166,15 @@ class StageCalls:
         return alter
 
     async def _answer(
-        self, capability: Capability, stage: str, ask: Callable[[], Awaitable[Any]], default: ToolMessage | None
+        self, capability: Capability, stage: str, ask: Callable[[], Any], default: ToolMessage | None
     ) -> ToolMessage | None:
         """Return the message that a stage makes of a call or of its result; the default if it cannot."""
         if capability.name in self._problems:
             return default
         try:
             with self._naming(capability, stage):
-                answer = _checked(await ask(), ToolMessage)
+                answer = ask()
+                answer = _checked(await answer if inspect.isawaitable(answer) else answer, ToolMessage)
         except TauError:
             raise
         except BaseException as error:  # noqa: BLE001 - code of others
@@ -188,7 +189,8 @@ class StageCalls:
     def _leader(self, member: _Member, stage: str, method: Callable[..., Any]) -> Callable[[Any], Awaitable[Any]]:
         async def lead(conversation: Any) -> Any:
             try:
-                return await method(conversation)
+                answer = method(conversation)
+                return await answer if inspect.isawaitable(answer) else answer
             except (TauError, conversation.Ended):
                 raise
             except BaseException as error:
@@ -212,7 +214,7 @@ class StageCalls:
         for member, stage, method in self._overriding("beginning"):
             try:
                 with self._naming(member.capability, stage):
-                    beginning = _checked(method(), kind)
+                    beginning = _checked(_refuse_async(method()), kind)
             except TauError:
                 raise
             except BaseException as error:
@@ -319,7 +321,21 @@ def _checked(value: Any, kind: type) -> Any:
     """
     if value is None or isinstance(value, kind):
         return value
-    raise TypeError(f"expected a {kind.__name__}, got {type(value).__name__}")
+    raise TypeError(
+        f"expected {'an' if kind.__name__ == 'Ending' else 'a'} {kind.__name__}, got {type(value).__name__}"
+    )
+
+
+def _refuse_async(value: Any) -> Any:
+    """Return what a stage has returned that is not awaited.
+
+    Raises:
+        TypeError: It is a coroutine.
+    """
+    if inspect.iscoroutine(value):
+        value.close()  # else Python warns that it was never awaited
+        raise TypeError("the stage is async, which this one cannot be")
+    return value
 
 
 def _without_verdict(capability: Capability, problem: str) -> CapabilityError:

@@ -121,8 +121,10 @@ class _Tau(Parser):
     def format_help(self) -> str:
         """Return the help, with the subcommands that are not declared, since none of them is called."""
         lines = [self.format_usage(), self.description or "", ""]
-        for title, commands in groupby(all_commands(), key=lambda each: each.group):
-            lines += [f"{title}:", *(f"  {command.name:<10}{command.help}" for command in commands), ""]
+        known = all_commands()
+        widest = max(9, *(len(command.name) for command in known))
+        for title, commands in groupby(known, key=lambda each: each.group):
+            lines += [f"{title}:", *(f"  {command.name:<{widest}} {command.help}" for command in commands), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
         lines += ["'tau COMMAND -h' shows the options of a command, 'tau options' those of pytest.", ""]
         return "\n".join(lines)

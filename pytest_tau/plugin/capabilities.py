@@ -69,9 +69,12 @@ class RunCapabilities:
             )
         try:
             wants = "config" in inspect.signature(provide).parameters
-            provided = list(provide(**{"config": self._manager.get_plugin("pytestconfig")} if wants else {}) or ())
+            provided = provide(**{"config": self._manager.get_plugin("pytestconfig")} if wants else {}) or ()
         except TypeError as error:
             raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {error}") from error
+        if not isinstance(provided, list | tuple):
+            expected = f"expected a list of Capability, got {type(provided).__name__}"
+            raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {expected}")
         for capability in provided:
             self._add(capability, place)
 
@@ -91,22 +94,35 @@ class RunCapabilities:
             return
         if any(other.name == name for other in self.found):
             raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
+        if problem := _problem_of(capability):
+            raise pytest.UsageError(f"{place}: capability {name!r}: {problem}")
         self.found.append(capability)
         if capability.fixtures is not None:
             with naming(capability, "fixtures"):
                 fixtures = capability.fixtures()
             self._manager.register(fixtures, f"tau_{name}_fixtures")
-        try:
-            if capability.settings:
-                check_fields(capability.settings)
-        except TypeError as error:
-            raise pytest.UsageError(f"{place}: capability {name!r}: {error}") from None
         options = options_of(capability.settings) if capability.settings else ()
         for option in options:
             if option.key in OPTIONS or option.key in self.options:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
             add_option(self._parser, option, None if place == _BUNDLED else capability.label)
+
+
+def _problem_of(capability: Capability) -> str | None:
+    """Return what is wrong with the settings or the columns of a capability; None if nothing is."""
+    try:
+        if capability.settings:
+            check_fields(capability.settings)
+    except TypeError as error:
+        return str(error)
+    # Facts are a model, or any function.
+    known = {**getattr(capability.facts, "model_fields", {}), **getattr(capability.facts, "model_computed_fields", {})}
+    for column in capability.columns if known else ():
+        field = (column.field or column.name).removesuffix(".*")
+        if field not in known:
+            return f"column {column.name!r}: the facts have no field {field!r} (they have {', '.join(known)})"
+    return None
 
 
 def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:

@@ -12,7 +12,7 @@ import pytest
 from ..capability import bundled_options
 from ..plain import json
 from ..run_settings.types import difficulty, persona, provider_limits
-from ..settings import flag, json_object, model_arguments, options_of
+from ..settings import flag, json_object, model_arguments, options_of, quoted
 from .compat import hide_ini_keys, ini_keys, known_ini_keys, native_ini
 from .options_table import OPTIONS, OPTIONS_OF_GROUPS, outcome_names
 
@@ -180,8 +180,11 @@ class OptionValues:
         try:
             return option.type(written)
         except ValueError as error:
+            # Those of Python are not written for users.
+            number = "a whole number" if option.type is int else "a number" if option.type is float else None
+            problem = f"expected {number}, got {quoted(written)}" if number else str(error)
             # Without the cause, whose traceback could show a key.
-            raise pytest.UsageError(f"{self.label(name)}: {error}") from None
+            raise pytest.UsageError(f"{self.label(name)}: {problem}") from None
 
     def of(self, settings: type) -> dict[str, Any]:
         """Return the values of the options of a settings class that the run has, by field.

@@ -226,6 +226,25 @@ def test_a_setting_is_one_field(project, capsys, monkeypatch):
     project.run(*arguments, "--tau-run-name", "three").line("tau: ", "slow tools all")
 
 
+@pytest.mark.parametrize(("kind", "number"), [("int", "a whole number"), ("float", "a number")])
+def test_a_type_of_python_says_what_it_expects(project, kind, number):
+    project.write(
+        "conftest.py",
+        f"""
+        from dataclasses import dataclass
+        from pytest_tau import Capability, option
+
+        @dataclass(frozen=True)
+        class Settings:
+            least: {kind} = option({kind}, "output", "N", default=3, help="the least")
+
+        def pytest_tau_capabilities():
+            return [Capability("own", settings=Settings)]
+        """,
+    )
+    project.run("--tau-domain", "mock", "--tau-least", "few").usage_error(f"--tau-least: expected {number}, got 'few'")
+
+
 @pytest.mark.parametrize(
     ("returned", "problem"),
     [
@@ -234,6 +253,11 @@ def test_a_setting_is_one_field(project, capsys, monkeypatch):
         ("[Capability('tool_faults')]", "there are two capabilities of the name 'tool_faults'"),
         ("[Capability('own', settings=Twice)]", "there are two options --tau-seed"),
         ("[Capability('own', settings=Plain)]", "declare the field 'number' with pytest_tau.option()"),
+        ("Capability('own')", "pytest_tau_capabilities: expected a list of Capability, got Capability"),
+        (
+            "[Capability('own', facts=Facts, columns=(FactColumn('rate'),))]",
+            "capability 'own': column 'rate': the facts have no field 'rate' (they have count)",
+        ),
     ],
 )
 def test_a_mistake_is_a_usage_error_that_names_the_file(project, returned, problem):
@@ -241,7 +265,11 @@ def test_a_mistake_is_a_usage_error_that_names_the_file(project, returned, probl
         "conftest.py",
         f"""
         from dataclasses import dataclass
-        from pytest_tau import Capability, option
+        from pydantic import BaseModel
+        from pytest_tau import Capability, FactColumn, option
+
+        class Facts(BaseModel):
+            count: int
 
         @dataclass(frozen=True)
         class Twice:
@@ -305,7 +333,7 @@ class TestLimit:
                 "Ending('user_stop')",
                 "limit: ValueError: expected Ending('capability_limit', error=TEXT), got 'user_stop'",
             ),
-            ("'over'", "limit: TypeError: expected a Ending, got str"),
+            ("'over'", "limit: TypeError: expected an Ending, got str"),
             ("1 / 0", "limit: ZeroDivisionError"),
         ],
     )

@@ -151,12 +151,12 @@ def test_a_mistake_in_facts_loses_neither_the_trial_nor_its_verdict(domain: Doma
     broken = Capability("broken", trial=lambda _view: Broken(), summary=lambda trials: [f"{len(trials)}"])
     found = talk(domain, broken.with_settings(), counting().with_settings())
     assert found.reward == 1.0
-    assert found.facts == {"broken": {"problem": "ZeroDivisionError: no trials"}, "counting": {"count": 3}}
+    line = Broken.graded.__code__.co_firstlineno + 1
+    problem = f"ZeroDivisionError: no trials (test_capability.py, line {line})"
+    assert found.facts == {"broken": {"problem": problem}, "counting": {"count": 3}}
     record = make_record(found, WANTED, "tiny")
-    assert list(summary_lines([broken], [record])) == [
-        ("broken", "no facts of 1 of 1 trials: ZeroDivisionError: no trials")
-    ]
-    assert list(failure_lines([broken], found)) == ["broken: ZeroDivisionError: no trials"]
+    assert list(summary_lines([broken], [record])) == [("broken", f"no facts of 1 of 1 trials: {problem}")]
+    assert list(failure_lines([broken], found)) == [f"broken: {problem}"]
 
 
 def test_facts_may_be_awaited(domain: Domain) -> None:
@@ -315,6 +315,19 @@ def test_settings_are_options() -> None:
 
     with pytest.raises(TypeError, match=r"declare the field 'number' with pytest_tau\.option"):
         check_fields(Plain)
+
+    class Undecorated:
+        number: int = option(integer(1), "speed", "N", default=3)
+
+    with pytest.raises(TypeError, match=r"expected a dataclass: add @dataclass\(frozen=True\)"):
+        check_fields(Undecorated)
+
+    @dataclass(frozen=True)
+    class Misspelt:
+        number: int = option(integer(1), "sped", "N", default=3)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match=r"number: what it affects: expected one of verdict, .*, got 'sped'"):
+        check_fields(Misspelt)
 
 
 def test_a_declared_class_is_a_dataclass_once_it_is_used() -> None:

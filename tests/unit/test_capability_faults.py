@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,7 @@ from pytest_tau.analysis.facts import fact_lines
 from pytest_tau.capability import Duplex
 from pytest_tau.capability.calls import failure_lines, page_blocks, summary_lines
 from pytest_tau.capability.views import PageBlock
-from pytest_tau.models import Simulation
+from pytest_tau.models import Simulation, ToolMessage
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant as Script, call as calling
 
@@ -46,6 +48,11 @@ def raising(error: BaseException) -> Callable[..., Any]:
         raise error
 
     return fail
+
+
+def without_place(problem: str) -> str:
+    """Return a problem without the line of this file that has raised the exception."""
+    return re.sub(rf" \({re.escape(Path(__file__).name)}, line \d+\)$", "", problem)
 
 
 def stages_with(stage: str, do: Callable[..., Any]) -> type[TrialStages]:
@@ -105,7 +112,7 @@ def test_an_exception_keeps_trial_and_verdict(domain: Domain, stage: str, error:
         problem = f"{stage}: RuntimeError: coroutine raised StopIteration"
     if isinstance(error, StopIteration) and stage in ("graded", "ended"):
         problem = problem.replace(text, f"RuntimeError: {text}")
-    assert found.facts["evil"]["problem"] == problem
+    assert without_place(found.facts["evil"]["problem"]) == problem
     assert Simulation.model_validate_json(found.model_dump_json()).facts == found.facts
 
 
@@ -140,7 +147,7 @@ class Facts(BaseModel):
         ([1, 2], "TypeError: graded: expected a model or a mapping, got list"),
         (Facts(count=math.nan), "TypeError: graded: count: NaN is not JSON"),
         ({"count": {1, 2}}, "TypeError: graded: count: set is not JSON"),
-        ({"other": 1}, "ValidationError: 1 validation error for Facts"),
+        ({"other": 1}, "ValueError: graded: Facts: count: missing"),
     ],
     ids=["object", "nan", "list", "field", "set", "fields"],
 )
@@ -186,18 +193,44 @@ def test_one_that_fails_takes_no_further_part(domain: Domain) -> None:
 
     found = talk(domain, evil("message", message))
     assert heard == ["assistant"]
-    assert found.facts == {"evil": {"problem": "message: KeyError: 'id'"}}
+    line = message.__code__.co_firstlineno + 2
+    assert found.facts == {"evil": {"problem": f"message: KeyError: 'id' (test_capability_faults.py, line {line})"}}
+
+
+@pytest.mark.parametrize("stage", ["call", "result"])
+def test_a_stage_that_may_wait_need_not_be_async(domain: Domain, stage: str) -> None:
+    class Stages(TrialStages):
+        def graded(self, simulation: Simulation) -> Any:
+            return {"results": [call.result.content for call in simulation.calls if call.result]}
+
+    changed = ToolMessage(id="", content="changed")
+    setattr(Stages, stage, lambda _, call, *given: changed.model_copy(update={"id": call.id}))
+    assert talk(domain, Capability("plain", trial=lambda _view: Stages())).facts == {"plain": {"results": ["changed"]}}
+
+
+@pytest.mark.parametrize("stage", ["begin", "message", "limit"])
+def test_a_stage_that_is_not_awaited_must_not_be_async(domain: Domain, stage: str) -> None:
+    class Stages(TrialStages):
+        """Facts that are not stored, as the stage is a problem."""
+
+    async def wait(*_: Any) -> None:
+        """Do nothing."""
+
+    setattr(Stages, stage, wait)
+    found = talk(domain, Capability("waits", trial=lambda _view: Stages()))
+    assert found.facts == {"waits": {"problem": f"{stage}: TypeError: the stage is async, which this one cannot be"}}
 
 
 def test_the_facts_of_one_whose_end_fails_are_kept(domain: Domain) -> None:
     found = talk(domain, evil("ended", raising(RuntimeError("boom"))))
-    assert found.facts == {"evil": {"count": 1, "problem": "ended: RuntimeError: boom"}}
+    assert found.facts["evil"]["count"] == 1
+    assert without_place(found.facts["evil"]["problem"]) == "ended: RuntimeError: boom"
 
 
 def test_the_number_of_attempts_may_be_unknown(domain: Domain) -> None:
     found = talk(domain, evil("message", lambda *_: None, attempts=raising(SystemExit(3))))
     assert found.reward == 1.0
-    assert found.facts["evil"]["problem"] == "attempts: SystemExit: 3"
+    assert without_place(found.facts["evil"]["problem"]) == "attempts: SystemExit: 3"
 
 
 @pytest.mark.parametrize(
@@ -217,10 +250,12 @@ def test_reports_name_what_makes_no_lines(
     capability = evil("message", lambda *_: None, **parts)
     found = talk(domain, capability)
     record = make_record(found, WANTED, "tiny")
-    assert list(summary_lines([capability], [record])) == [("evil", f"summary: {text}")]
-    assert list(failure_lines([capability], found)) == [f"evil: failure: {text}"]
+    ((label, line),) = summary_lines([capability], [record])
+    assert (label, without_place(line)) == ("evil", f"summary: {text}")
+    assert [*map(without_place, failure_lines([capability], found))] == [f"evil: failure: {text}"]
     monkeypatch.setattr("pytest_tau.analysis.facts.installed", lambda: (capability,))
-    assert fact_lines([record], [record], [], [], variants=False) == [f"evil: comparison: {text}"]
+    lines = fact_lines([record], [record], [], [], variants=False)
+    assert [*map(without_place, lines)] == [f"evil: comparison: {text}"]
     ((_, block),) = page_blocks([capability], found)
     assert block.text.startswith("cannot be shown: ")
 
