@@ -246,7 +246,17 @@ class TestExits:
     def test_sigterm(self, stopped, stored):
         run = stopped(own_process=True, stop=f"os.kill(os.getpid(), signal.SIGTERM); {HANGS}")
         assert run.returncode == -signal.SIGTERM
+        assert "tau: 2 of 5 trials stored; to continue, add --tau-resume to the same command" in run.stdout
+        assert "KeyboardInterrupt: the signal SIGTERM" in run.stdout
         check_interrupted(stored()[2], "the signal SIGTERM")
+
+    @pytest.mark.exhaustive
+    def test_sigterm_of_the_controller(self, stopped, stored):
+        run = stopped("-n2", own_process=True, stop=f"os.kill(os.getppid(), signal.SIGTERM); {HANGS}")
+        assert run.returncode == -signal.SIGTERM
+        assert "to continue, add --tau-resume to the same command" in run.stdout
+        (interrupted,) = [simulation for simulation in stored().values() if simulation["error"]]
+        check_interrupted(interrupted, "interrupted by")
 
     @pytest.mark.exhaustive
     def test_sigterm_of_a_worker(self, stopped, stored):

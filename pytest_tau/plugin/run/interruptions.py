@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(s
 
 def register(config: pytest.Config) -> None:
     """Register what stores the trials."""
-    config.pluginmanager.register(Interruptions(config), "tau-interruptions")
+    interruptions = Interruptions(config)
+    config.pluginmanager.register(interruptions, "tau-interruptions")
+    config.add_cleanup(interruptions.end_by_signal)
 
 
 class Interruptions:
@@ -30,6 +33,7 @@ class Interruptions:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._signal: int | None = None
 
     def _keep(self, why: str, test: str | None = None) -> None:
         if (context := get_context(self._config)) is not None:
@@ -51,12 +55,25 @@ class Interruptions:
                     signal.signal(number, signal.SIG_DFL)
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        """End the process by a signal, as without a handler."""
+        """End a worker by a signal, as without a handler; end another process as by Ctrl-C, with a summary.
+
+        The trials are stored before, because whoever sends the signal may not wait, and a second signal ends at once.
+        """
+        self._signal = number
+        name = signal.Signals(number).name
         try:
-            self._keep(f"the signal {signal.Signals(number).name}")
+            self._keep(f"the signal {name}")
         finally:
             signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            if hasattr(self._config, "workerinput"):
+                self.end_by_signal()
+        raise KeyboardInterrupt(f"the signal {name}")
+
+    def end_by_signal(self) -> None:
+        """End the process by the signal that it got, if any, so that its exit status says so."""
+        if self._signal is not None:
+            sys.stdout.flush()
+            os.kill(os.getpid(), self._signal)
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> bool | None:
