@@ -119,36 +119,39 @@ def test_different_verdict_names_the_check(regrade: Regrade) -> None:
     ]
 
 
-def test_failing_checks_that_are_not_stored_are_reported(regrade: Regrade) -> None:
-    reasons = only(regrade(simulation(*RENAMED))).reasons
-    assert reasons == ["phrase 'renamed': not met"]
+NO_PHRASE = {"reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
+OTHER_PHRASE = {"communicate_checks": [{"info": "done", "met": False, "justification": ""}]}
+NAMED = {"env_assertion": tiny.check("named", item_id="lamp", name="New"), "met": True, "reward": 1.0}
 
 
-def test_a_stored_failure_without_checks_cannot_be_explained(regrade: Regrade) -> None:
-    (reason,) = only(regrade(simulation(*RENAMED, SAID, reward=0.0))).reasons
-    assert reason == "every check is met now; the file does not state which one was not met"
-
-
-def test_a_stored_failure_with_values_of_components_names_the_component(regrade: Regrade) -> None:
-    stored = {"reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
-    reasons = only(regrade(simulation(*RENAMED, SAID, reward=0.0, stored=stored))).reasons
-    assert reasons == ["COMMUNICATE: 0 as stored, met now"]
+@pytest.mark.parametrize(
+    ("told", "reasons"),
+    [
+        (simulation(*RENAMED), ["phrase 'renamed': not met"]),
+        (
+            simulation(*RENAMED, SAID, reward=0.0),
+            ["every check is met now; the file does not state which one was not met"],
+        ),
+        (simulation(*RENAMED, SAID, reward=0.0, stored=NO_PHRASE), ["COMMUNICATE: 0 as stored, met now"]),
+        (
+            simulation(*RENAMED, SAID, reward=0.0, stored=OTHER_PHRASE),
+            ["phrase 'done': not met as stored, not checked now", "phrase 'renamed': not checked as stored, met now"],
+        ),
+        (
+            simulation(*RENAMED, SAID, stored={"env_assertions": [NAMED]}),
+            ["not compared: the stored verdict is about other assertions"],
+        ),
+    ],
+    ids=["no-check-is-stored", "failed-without-checks", "component", "edited-task", "other-assertions"],
+)
+def test_a_difference_has_its_reasons(regrade: Regrade, told: dict[str, Any], reasons: list[str]) -> None:
+    assert only(regrade(told)).reasons == reasons
 
 
 def test_a_component_that_the_basis_no_longer_names_is_reported(regrade: Regrade) -> None:
-    stored = {"reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
-    told = simulation(*RENAMED, SAID, reward=0.0, stored=stored)
+    told = simulation(*RENAMED, SAID, reward=0.0, stored=NO_PHRASE)
     reasons = only(regrade(told, criteria=CRITERIA | {"reward_basis": ["DB"]})).reasons
     assert reasons == ["COMMUNICATE: 0 as stored, not graded now"]
-
-
-def test_a_check_of_an_edited_task_is_named_with_its_successor(regrade: Regrade) -> None:
-    checks = [{"info": "done", "met": False, "justification": ""}]
-    told = simulation(*RENAMED, SAID, reward=0.0, stored={"communicate_checks": checks})
-    assert only(regrade(told)).reasons == [
-        "phrase 'done': not met as stored, not checked now",
-        "phrase 'renamed': not checked as stored, met now",
-    ]
 
 
 def test_a_verdict_about_other_actions_is_not_compared_and_names_their_task(regrade: Regrade) -> None:
@@ -167,12 +170,6 @@ def test_a_verdict_about_other_actions_is_not_compared_and_names_their_task(regr
     # The task may have changed since; whoever asks for today's tasks wants the difference.
     right = simulation(*RENAMED, SAID, stored={"action_checks": [checks[0] | {"action": CRITERIA["actions"][0]}]})
     assert only(regrade(right, tasks=tasks)).agrees
-
-
-def test_a_verdict_about_other_assertions_is_not_compared(regrade: Regrade) -> None:
-    check = {"env_assertion": tiny.check("named", item_id="lamp", name="New"), "met": True, "reward": 1.0}
-    (reason,) = only(regrade(simulation(*RENAMED, SAID, stored={"env_assertions": [check]}))).reasons
-    assert reason == "not compared: the stored verdict is about other assertions"
 
 
 def test_an_unknown_end_is_named_as_it_stands(regrade: Regrade) -> None:
