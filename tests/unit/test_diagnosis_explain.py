@@ -175,15 +175,6 @@ def test_values_are_shown_as_json(domain: Domain) -> None:
     assert has_line(lines, "items/lamp/price", "expected 1 ", "got true")
 
 
-def test_many_differences_are_capped(domain: Domain) -> None:
-    wanted = task({"actions": [], "reward_basis": ["DB"]})
-    notes = user(None, *(call("write_note", note_id=f"n{n:02}", text="x") for n in range(12)))
-    lines = about(failed(domain, wanted, notes))
-    assert lines[0] == "database, user side: 12 differences"
-    assert len(lines) == 1 + 8 + 1
-    assert lines[-1] == "  and 4 more"
-
-
 def test_differences_that_do_not_gate_are_not_shown(domain: Domain) -> None:
     wanted = task({"actions": [], "communicate_info": ["x"], "reward_basis": ["COMMUNICATE"]})
     assert about(failed(domain, wanted, agent(call("count")))) == ["never said: 'x'"]
@@ -214,13 +205,6 @@ def test_unmet_assertions(domain: Domain) -> None:
     ]
 
 
-def test_many_assertions_are_capped(domain: Domain) -> None:
-    unmet = [check("phone_on", "user")] * 9
-    lines = about(failed(domain, task({"env_assertions": unmet, "reward_basis": ["ENV_ASSERTION"]})))
-    assert len(lines) == 7
-    assert lines[-1] == "  and 3 more"
-
-
 # Actions
 
 
@@ -236,53 +220,11 @@ def test_a_missing_action_and_that_it_was_never_called(domain: Domain) -> None:
     assert lines == ['never called rename(item_id="lamp", name="Light")']
 
 
-def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
-    assert actions_about(domain, [action("switch", "user")]) == ["never called (by the user) switch()"]
-
-
-def renamed(item_id: str = "lamp", **arguments: Any) -> Any:
-    return agent(call("rename", item_id=item_id, **arguments))
-
-
-GUESTS = [{"name": f"Guest {n}", "born": f"19{n}0-01-01"} for n in range(4)]
-OLDER = [*GUESTS[:3], GUESTS[3] | {"born": "1999-12-31"}]
-
-
-@pytest.mark.parametrize(
-    ("name", "made", "line"),
-    [
-        ("Light", [agent("Hi"), renamed("desk", name="Lit"), renamed(name="light"), agent(call("look", item_id="lamp"))],
-         'message 2: name  expected "Light"   got "light"'),
-        ("Light", [renamed(title="Light")], 'message 0: title  not expected   got "Light"'),
-        ("Light", [agent(ToolCall(name="rename", malformed="{")), renamed(name="L")],
-         'message 1: name  expected "Light"   got "L"'),
-        ("Light", [renamed("sofa", name="Light"), ToolMessage(content="Error: no item sofa", error=True)],
-         'message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'),
-        # Of a long argument the place that differs
-        (GUESTS, [renamed(name=OLDER)], 'message 0: name/3/born  expected "1930-01-01"   got "1999-12-31"'),
-        (GUESTS, [renamed(name=GUESTS[:3])],
-         'message 0: name/3  expected {"name": "Guest 3", "born": "1930-01-01"}   missing'),
-    ],
-    ids=["message", "argument-too-many", "proper-rather-than-malformed", "error", "long-argument", "missing-part"],
-)  # fmt: skip
-def test_what_is_shown_of_the_nearest_call(domain: Domain, name: Any, made: list[Any], line: str) -> None:
-    assert actions_about(domain, [action("rename", item_id="lamp", name=name)], *made)[1] == f"  nearest call, {line}"
-
-
-def test_only_compared_arguments_are_missing(domain: Domain) -> None:
-    compared = action("rename", compare=["name"], item_id="lamp", name="Light")
-    assert actions_about(domain, [compared], renamed())[1].endswith('message 0: name  expected "Light"   missing')
-
-
-def test_malformed_call_is_shown(domain: Domain) -> None:
-    broken = agent(ToolCall(name="rename", malformed="{item_id"))
-    assert "malformed arguments" in actions_about(domain, [LIGHT], broken)[1]
-
-
-def test_strict_shows_missing_arguments_of_a_call(domain: Domain) -> None:
-    (_, nearest) = actions_about(domain, [LIGHT], renamed(), grading="strict")
-    assert 'name  expected "Light"   missing' in nearest
-    assert "malformed" not in nearest
+def test_nearest_call_is_shown_with_its_message_and_result(domain: Domain) -> None:
+    made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
+    assert actions_about(domain, [LIGHT], *made)[1] == (
+        '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
+    )
 
 
 @pytest.mark.parametrize(
@@ -301,24 +243,7 @@ def test_strict_blames_no_malformed_arguments_where_there_are_none(
     assert "malformed" not in "\n".join(lines)
 
 
-def test_many_actions_are_capped(domain: Domain) -> None:
-    lines = actions_about(domain, [action("tag", item_id="lamp", tag=str(n)) for n in range(7)], agent(call("count")))
-    assert sum("never called" in line for line in lines) == 3
-    assert lines[-1] == "  and 4 more"
-
-
-# Phrases and statements
-
-
-def test_phrases_never_said(domain: Domain) -> None:
-    wanted = task({"communicate_info": [str(n) for n in range(100, 108)], "reward_basis": ["COMMUNICATE"]})
-    lines = about(failed(domain, wanted, agent("100")))
-    assert lines == ["never said: '101', '102', '103', '104', '105' and 2 more"]
-
-
-def test_phrases_that_do_not_gate_are_not_shown(domain: Domain) -> None:
-    wanted = task({"actions": [LIGHT], "communicate_info": ["x"], "reward_basis": ["ACTION"]})
-    assert "never said" not in "\n".join(about(failed(domain, wanted)))
+# Statements
 
 
 def test_statements_judged_untrue_and_a_judge_who_reads_nothing(domain: Domain) -> None:

@@ -65,6 +65,10 @@ def wanted_names(domain: Domain, *names: str, grading: Any = OFFICIAL) -> Reward
     return graded(domain, task({"actions": actions, "reward_basis": ["ACTION"]}), grading=grading)
 
 
+GUESTS = [{"name": f"G{n}", "born": f"19{n}0-01-01"} for n in range(4)]
+OLDER = [*GUESTS[:3], GUESTS[3] | {"born": "1999-12-31"}]
+
+
 class TestActions:
     """Reference actions that were not made."""
 
@@ -117,6 +121,25 @@ class TestActions:
         assert line == f"  nearest call, message 1: malformed arguments, not valid JSON: {expected}"
         listed = ToolCall(name="rename", arguments={}, malformed="[1]")
         assert texts(ACTION, info, made(listed))[1] == "  nearest call, message 1: malformed arguments"
+
+    @pytest.mark.parametrize(
+        ("compare", "name", "arguments", "difference"),
+        [
+            (None, "Light", {"title": "Light"}, 'title  not expected   got "Light"'),
+            (["name"], "Light", {}, 'name  expected "Light"   missing'),
+            # Of a long argument the place that differs
+            (None, GUESTS, {"name": OLDER}, 'name/3/born  expected "1930-01-01"   got "1999-12-31"'),
+            (None, GUESTS, {"name": GUESTS[:3]}, 'name/3  expected {"name": "G3", "born": "1930-01-01"}   missing'),
+        ],
+        ids=["argument-too-many", "compared-argument-missing", "place-in-a-long-argument", "missing-part"],
+    )
+    def test_how_the_nearest_call_differs(
+        self, domain: Domain, compare: Any, name: Any, arguments: dict[str, Any], difference: str
+    ) -> None:
+        wanted = action("rename", compare=compare, item_id="lamp", name=name)
+        info = graded(domain, task({"actions": [wanted], "reward_basis": ["ACTION"]}))
+        (_, line) = texts(ACTION, info, made(call("rename", item_id="lamp", **arguments)))
+        assert line == f"  nearest call, message 1: {difference}"
 
     def test_a_call_that_failed_is_shown_with_its_result(self, domain: Domain) -> None:
         near = call("rename", item_id="lamp", name="y")
