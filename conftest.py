@@ -55,6 +55,7 @@ _provide("tests/warm_tool_servers.py")
 _provide("tests/talks.py")
 _provide("tests/trial_records.py")
 _provide("tests/for_each.py")
+_provide("tests/import_file.py")
 
 
 # Next to nothing of what importing and collecting make is garbage, and the collector would look at it again and again.

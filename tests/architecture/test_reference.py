@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from import_file import import_file
 
 import pytest_tau.plugin
 from pytest_tau.capabilities import attacks
@@ -25,21 +25,11 @@ from .sources import nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 
 
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-REFERENCE = script()
+REFERENCE = import_file(ROOT / "scripts" / "reference.py")
 PAGES = REFERENCE.pages()
 TITLES = {name: text.partition("\n")[0].removeprefix("# ") for name, text in PAGES.items()}
 CHAPTERS = {TITLES[name]: text for name, text in PAGES.items()}
@@ -175,7 +165,7 @@ def test_the_pages_are_those_of_the_script() -> None:
 def test_a_page_that_is_not_up_to_date_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = script()
+    module = import_file(ROOT / "scripts" / "reference.py")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "reference")
     monkeypatch.setattr("sys.argv", ["reference.py"])
     assert module.main() == 0
@@ -191,6 +181,5 @@ def test_a_page_that_is_not_up_to_date_is_found(
 
 
 def test_long_signatures_are_split_at_their_parameters() -> None:
-    module = script()
     parameters = ["a: dict[str, int] = ...", "b: str = ', '", "*", "c=()"]
-    assert list(module.split_parameters(", ".join(parameters))) == parameters
+    assert list(REFERENCE.split_parameters(", ".join(parameters))) == parameters

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import importlib.util
 import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from import_file import import_file
 
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
@@ -59,12 +59,7 @@ def tasks(official: Domain) -> dict[str, Task]:
 @pytest.fixture(scope="module")
 def check() -> Any:
     """The program that compares recordings, which knows what of an answer is free."""
-    spec = importlib.util.spec_from_file_location("recorded_check", SHARED / "conformance" / "check.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_file(SHARED / "conformance" / "check.py")
 
 
 def vectors(kind: str) -> Iterator[dict[str, Any]]:

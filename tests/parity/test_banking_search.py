@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from import_file import import_file
 
 import pytest_tau
 from pytest_tau.knowledge import VARIANTS
@@ -24,12 +25,8 @@ def official(shared: Path):
 
 def test_searches_agree(shared: Path, official) -> None:
     import gzip
-    import importlib.util
 
-    spec = importlib.util.spec_from_file_location("check", shared / "conformance" / "check.py")
-    assert spec is not None and spec.loader is not None
-    check = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(check)
+    check = import_file(shared / "conformance" / "check.py")
     with gzip.open(shared / "conformance" / "search_banking_knowledge.jsonl.gz", "rt", encoding="utf-8") as lines:
         vectors = [json.loads(line) for line in lines]
     environments: dict[str, object] = {}

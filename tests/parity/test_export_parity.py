@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import functools
 import gzip
-import importlib.util
 import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from import_file import import_file
 
 from pytest_tau.cli import main
 from pytest_tau.runs.results.entries import Unreadable
@@ -26,12 +26,7 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 def _checker() -> Callable[[dict[str, Any]], list[str]]:
     """Return the function that lists what τ²-bench's loader would refuse, which the unit tests have."""
     file = Path(__file__).parents[1] / "unit" / "tau2_required.py"
-    spec = importlib.util.spec_from_file_location("tau2_required", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: Callable[[dict[str, Any]], list[str]] = module.problems
+    found: Callable[[dict[str, Any]], list[str]] = import_file(file).problems
     return found
 
 

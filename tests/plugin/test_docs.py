@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import json
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from import_file import import_file
 
 import pytest_tau
 from pytest_tau.capability import bundled
@@ -26,7 +26,7 @@ from pytest_tau.runs.reader import open_run
 from pytest_tau.testing import ModelServer
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    pass
 
 pytestmark = pytest.mark.exhaustive
 
@@ -49,15 +49,6 @@ def shown_command(name: str, part: str) -> list[str]:
     found = [line for block in blocks(name, "console") for line in block.splitlines() if part in line]
     (line,) = [each for each in found if each.startswith("$ pytest ")]
     return shlex.split(line)[2:]
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_saboteur_does_what_the_first_page_shows(
@@ -357,7 +348,7 @@ def test_the_figures_of_the_bundled_domains_are_counted() -> None:
 
 
 def test_the_picture_of_the_failure_shows_what_is_printed() -> None:
-    pictures = script("pictures")
+    pictures = import_file(ROOT / "scripts" / "pictures.py")
     assert pictures.stale_line() is None
     shown = pictures.picture_lines((ROOT / "docs" / "images" / "failure.svg").read_text(encoding="utf-8"))
     assert shown[0] == f"$ {pictures.COMMAND}"
@@ -365,7 +356,7 @@ def test_the_picture_of_the_failure_shows_what_is_printed() -> None:
 
 
 def test_a_picture_that_shows_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    pictures = script("pictures")
+    pictures = import_file(ROOT / "scripts" / "pictures.py")
     monkeypatch.setattr(pictures, "run_failure", lambda: f"$ {pictures.COMMAND}\nF   [100%]\nother")
     assert "now 'other'" in pictures.stale_line()
 
@@ -375,7 +366,7 @@ def test_without_a_browser_the_picture_of_the_report_is_not_made_in_silence(
 ) -> None:
     monkeypatch.delenv("CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", "")
-    assert script("pictures").main(["report"]) == 1
+    assert import_file(ROOT / "scripts" / "pictures.py").main(["report"]) == 1
     assert "report.png was not made: there is no Chromium" in capsys.readouterr().err
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
+
+from import_file import import_file
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/policy.md").read_text(encoding="utf-8")
@@ -32,11 +33,7 @@ def shown_output(first: str) -> list[str]:
 
 def test_the_table_is_that_of_the_domains() -> None:
     """``python scripts/policy_rules.py`` brings it up to date."""
-    spec = importlib.util.spec_from_file_location("policy_rules", ROOT / "scripts" / "policy_rules.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = import_file(ROOT / "scripts" / "policy_rules.py")
     assert module.page() == PAGE
     assert "| retail | `one-call`, " in module.tables()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from import_file import import_file
 
 from pytest_tau.testing import ModelServer
 
@@ -301,12 +301,7 @@ def test_the_extra_of_servers_is_named(run: Callable[..., Any], monkeypatch: pyt
 def server() -> Iterator[Any]:
     """A fake A2A server."""
     pytest.importorskip("a2a", reason="needs a2a-sdk (a2a and dev extras)")
-    spec = importlib.util.spec_from_file_location("a2a_server", ROOT / "tests" / "unit" / "a2a_server.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    server = module.A2AServer()
+    server = import_file(ROOT / "tests" / "unit" / "a2a_server.py").A2AServer()
     yield server
     server.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import importlib.util
 import json
 import shlex
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from import_file import import_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,12 +135,8 @@ def test_a_program_gets_the_context_of_the_trace(pytester: pytest.Pytester, rece
 def test_a_server_gets_the_context_of_the_trace(pytester: pytest.Pytester, receiver: Any) -> None:
     pytest.importorskip("aiohttp", reason="servers use the endpoint (pytest-tau[endpoint], dev extra)")
     pytest.importorskip("a2a", reason="needs a2a-sdk (a2a and dev extras)")
-    spec = importlib.util.spec_from_file_location("a2a_server", Path(__file__).parents[1] / "unit" / "a2a_server.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    server, (url, received) = module.A2AServer(), receiver
+    server = import_file(Path(__file__).parents[1] / "unit" / "a2a_server.py").A2AServer()
+    url, received = receiver
     server.results += [{"message": server.message("Hello.")}] * 9
     pytester.runpytest(*OPTIONS, "--tau-task", "create-task", "--tau-agent", f"a2a:{server.url}", "--tau-otlp", url)
     server.close()
