@@ -5,9 +5,13 @@ The package is imported when it is needed, because every run of the tests import
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from pytest_tau.runs.record import TrialRecord
 
 
@@ -25,3 +29,10 @@ def trial_record(
     record = TrialRecord(task_id=task_id, trial=trial, **known)
     assert record.outcome == outcome
     return record
+
+
+def write_records(folder: Path, records: Iterable[TrialRecord]) -> None:
+    """Write the records of a run, as a baseline has them, into a folder that need not be there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(record.as_dict()) + "\n" for record in records)
+    (folder / "records.jsonl").write_text(text, encoding="utf-8")

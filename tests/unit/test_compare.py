@@ -10,7 +10,7 @@ from math import comb
 from pathlib import Path
 
 import pytest
-from trial_records import trial_record
+from trial_records import trial_record, write_records
 
 from pytest_tau.analysis.compare import Comparison
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
@@ -293,17 +293,13 @@ class TestCompareCommand:
     def test_the_later_run_is_the_latest_unless_another_is_named(self, tau, runs, tmp_path):
         assert "no run is stored" in tau("compare", runs[0])[1]
         latest = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
-        latest.mkdir(parents=True)
-        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
-        (latest / "records.jsonl").write_text("\n".join(lines))
+        write_records(latest, trials(("other", "p")))
         assert f"{latest.name} compared with good" in tau("compare", runs[0])[1]
 
     def test_only_different_runs_of_one_name_are_called_by_their_paths(self, tau, runs, tmp_path):
         assert "good compared with good: " in tau("compare", runs[0], runs[0])[1]
         other = tmp_path / "other" / "good"
-        other.mkdir(parents=True)
-        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
-        (other / "records.jsonl").write_text("\n".join(lines))
+        write_records(other, trials(("other", "p")))
         out = "".join(tau("compare", runs[0], "other/good")[1].split())
         assert f"{other} compared with ".replace(" ", "") in out
         assert "comparedwithgood:" not in out
@@ -314,9 +310,7 @@ class TestCompareCommand:
         assert "tau bless RUN" in out
 
     def test_runs_with_nothing_in_common_are_no_success(self, tau, runs, tmp_path):
-        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
-        (tmp_path / "other").mkdir()
-        (tmp_path / "other" / "records.jsonl").write_text("\n".join(lines))
+        write_records(tmp_path / "other", trials(("other", "p")))
         assert tau("compare", runs[0], "other")[0] == 0
         assert tau("compare", runs[0], "other", "--fail-on", "regression")[0] == 1
 
@@ -394,9 +388,7 @@ class TestBlessCommand:
         assert "excluded" not in tau("bless", runs[0])[1]
 
     def test_a_run_whose_sides_were_given_the_reference_actions_says_so(self, tau, tmp_path):
-        (tmp_path / "run").mkdir()
-        found = trials(("a", "pp"), ("b", "p"), info=Notes(saw_reference=("agent", "user")))
-        (tmp_path / "run" / "records.jsonl").write_text("\n".join(json.dumps(each.as_dict()) for each in found))
+        write_records(tmp_path / "run", trials(("a", "pp"), ("b", "p"), info=Notes(saw_reference=("agent", "user"))))
         manifest = {"format": 1, "settings": {"agent": "gold"}}
         (tmp_path / "run" / "run.json").write_text(json.dumps(manifest))
         out = tau("bless", "run")[1].splitlines()
@@ -404,9 +396,7 @@ class TestBlessCommand:
         assert out[1] == "given the reference actions: agent, user"
 
     def test_interrupted_run_is_reported(self, tau, tmp_path):
-        (tmp_path / "run").mkdir()
-        lines = [json.dumps(record.as_dict()) for record in trials(("a", "p"), ("b", "p"))]
-        (tmp_path / "run" / "records.jsonl").write_text("\n".join(lines))
+        write_records(tmp_path / "run", trials(("a", "p"), ("b", "p")))
         for planned, told in (({"a": 1, "b": 2}, True), ({"a": 1, "b": 1}, False)):
             (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, "planned": {"mock": planned}}))
             status, out = tau("bless", "run", "-o", "kept")

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from trial_records import trial_record
+from trial_records import trial_record, write_records
 
 from pytest_tau.analysis.compare import Comparison
 from pytest_tau.analysis.many import ManyRuns, holm
@@ -274,10 +274,7 @@ class TestPages:
 def runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, letter in (("a", "p"), ("b", "f"), ("c", "p")):
-        folder = tmp_path / ".tau" / "runs" / name
-        folder.mkdir(parents=True)
-        records = run_of(name, tasks_of(*letter * 10)).records
-        (folder / "records.jsonl").write_text("".join(json.dumps(each.as_dict()) + "\n" for each in records))
+        write_records(tmp_path / ".tau" / "runs" / name, run_of(name, tasks_of(*letter * 10)).records)
 
 
 @pytest.mark.usefixtures("runs")

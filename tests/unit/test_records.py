@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import write_records
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Attribution, Notes, Simulation, Task
@@ -139,9 +140,8 @@ def test_the_latest_run_is_opened(tmp_path: Path) -> None:
 
 def test_a_baseline_has_records_alone(tmp_path: Path) -> None:
     folder = tmp_path / ".tau" / "baseline"
-    folder.mkdir(parents=True)
     record = make_record(simulation(), None, "mock", "mock::t")
-    (folder / "records.jsonl").write_text(json.dumps(record.as_dict()) + "\n")
+    write_records(folder, [record])
     run = open_run("baseline", tmp_path)
     assert run.records() == [record]
     with pytest.raises(ConfigurationError, match="only records"):

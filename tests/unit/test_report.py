@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import write_records
 
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
@@ -428,11 +429,8 @@ def test_they_part_where_one_has_ended(tmp_path: Path, domain: Domain) -> None:
 def test_a_run_of_records_alone_is_shown_and_compared(tmp_path: Path, domain: Domain) -> None:
     lines = trials(domain, {"a": "pf"})
     full = run_folder(tmp_path / "full", *lines)
-    records = [make_record(one.simulation, one.task, one.domain) for one in full.trials()]
     blessed = tmp_path / "blessed"
-    blessed.mkdir()
-    text = "".join(json.dumps(record.as_dict()) + "\n" for record in records)
-    (blessed / "records.jsonl").write_text(text, encoding="utf-8")
+    write_records(blessed, [make_record(one.simulation, one.task, one.domain) for one in full.trials()])
     page = report(tmp_path / "r.html", domain, Run(blessed), full)
     assert [run["kept"] for run in page.data["runs"]] == [False, True]
     assert page.data["pairs"] == [[0, 0, None], [1, 1, None]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from trial_records import trial_record
+from trial_records import trial_record, write_records
 
 from pytest_tau import Capability, PageBlock, PageItem, TaskBlock, TaskPages
 from pytest_tau.models import Review, ReviewFinding, add_review
@@ -80,13 +80,9 @@ def files(tmp_path_factory: pytest.TempPathFactory, domain: Domain) -> dict[str,
 
 def many(folder: Path, number: int) -> Run:
     """A run of so many trials; their conversations alone would take a minute to make."""
-    folder.mkdir()
-    outcomes = itertools.cycle(["passed", "failed", "passed", "error"])
-    with (folder / "records.jsonl").open("w", encoding="utf-8") as file:
-        for place, outcome in zip(range(number), outcomes, strict=False):
-            task, trial = divmod(place, 4)
-            record = trial_record(f"task-{task}", trial, outcome, domain="tiny")
-            file.write(json.dumps(record.as_dict()) + "\n")
+    outcomes = ["passed", "failed", "passed", "error"]
+    trials = [trial_record(f"task-{n // 4}", n % 4, outcomes[n % 4], domain="tiny") for n in range(number)]
+    write_records(folder, trials)
     return Run(folder)
 
 
@@ -223,14 +219,12 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
         {},
         {},
     ]
-    (tmp_path / "run").mkdir()
     columns = [{"name": "word", "label": "Word", "kind": "text"}, {"name": "share", "label": "Share", "kind": "score"}]
     info = {"capabilities": {"counting": {"settings": {}, "columns": columns}}}
+    fields = {"domain": "tiny", "failed_checks": ("DB",)}
+    trials = [trial_record(f"task-{number}", 0, "failed", **fields, **more) for number, more in enumerate(facts)]
+    write_records(tmp_path / "run", trials)
     (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, **info}), encoding="utf-8")
-    with (tmp_path / "run" / "records.jsonl").open("w", encoding="utf-8") as file:
-        for number, more in enumerate(facts):
-            record = trial_record(f"task-{number}", 0, "failed", domain="tiny", failed_checks=("DB",), **more)
-            file.write(json.dumps(record.as_dict()) + "\n")
     report(tmp_path / "some.html", domain, Run(tmp_path / "run"))
     opened(page, tmp_path / "some.html")
     heads, rows = page.texts(".row.head .cell"), [row.split("\n") for row in page.texts(".rows .row")]
