@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,22 +26,43 @@ def match(info: RewardInfo) -> bool:
     return info.db_check.db_match
 
 
-def test_the_state_that_the_actions_leave_is_wanted(domain: Domain) -> None:
-    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]})
-    assert match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
-    assert not match(graded(domain, wanted))
-    assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="light"))))
+def renamed(name: str, item_id: str = "lamp") -> Any:
+    return agent(call("rename", item_id=item_id, name=name))
 
 
-def test_the_way_does_not_count(domain: Domain) -> None:
-    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]})
-    detour = [
-        agent(call("rename", item_id="lamp", name="x")),
-        agent(call("look", item_id="desk")),
-        agent(call("rename", item_id="sofa", name="fails")),
-        agent(call("rename", item_id="lamp", name="Light")),
-    ]
-    assert match(graded(domain, wanted, *detour))
+def tagged(tag: str) -> Any:
+    return agent(call("tag", item_id="desk", tag=tag))
+
+
+OFF = check("phone_on", "user", value=False)
+TAGS = [action("tag", item_id="desk", tag=tag) for tag in ("red", "soft")]
+
+
+@pytest.mark.parametrize(
+    ("criteria", "made", "matches"),
+    [
+        pytest.param({"actions": [RENAMED]}, [renamed("Light")], True, id="what-the-actions-leave"),
+        pytest.param({"actions": [RENAMED]}, [], False, id="nothing"),
+        pytest.param({"actions": [RENAMED]}, [renamed("light")], False, id="another-value"),
+        pytest.param(
+            {"actions": [RENAMED]},
+            [renamed("x"), agent(call("look", item_id="desk")), renamed("fails", "sofa"), renamed("Light")],
+            True,
+            id="the-way-does-not-count",
+        ),
+        pytest.param({"actions": TAGS}, [tagged("red"), tagged("soft")], True, id="order-in-lists"),
+        pytest.param({"actions": TAGS}, [tagged("soft"), tagged("red")], False, id="another-order-in-lists"),
+        pytest.param({}, [renamed("Light")], True, id="neither-actions-nor-assertions"),
+        pytest.param({"actions": []}, [], True, id="no-actions"),
+        pytest.param({"actions": []}, [renamed("Light")], False, id="no-actions-and-a-change"),
+        pytest.param({"env_assertions": []}, [], True, id="no-assertions"),
+        pytest.param({"env_assertions": []}, [renamed("Light")], False, id="no-assertions-and-a-change"),
+        pytest.param({"env_assertions": [OFF]}, [], True, id="assertions-alone"),
+        pytest.param({"env_assertions": [OFF]}, [renamed("Light")], False, id="assertions-alone-and-a-change"),
+    ],
+)
+def test_which_state_is_wanted(domain: Domain, criteria: dict[str, Any], made: list[Any], matches: bool) -> None:
+    assert match(graded(domain, task({**criteria, "reward_basis": ["DB"]}), *made)) is matches
 
 
 def test_both_sides_count(domain: Domain) -> None:
@@ -51,24 +72,6 @@ def test_both_sides_count(domain: Domain) -> None:
     info = graded(domain, wanted, rename)
     assert not match(info)
     assert [(d.side, d.path, d.expected, d.got) for d in info.db_diff or []] == [("user", "phone/on", True, False)]
-
-
-def test_with_neither_actions_nor_assertions_anything_may_change(domain: Domain) -> None:
-    rename = agent(call("rename", item_id="lamp", name="Light"))
-    assert match(graded(domain, task({"reward_basis": ["DB"]}), rename))
-
-
-def test_an_empty_list_of_actions_means_that_nothing_may_change(domain: Domain) -> None:
-    wanted = task({"actions": [], "reward_basis": ["DB"]})
-    assert match(graded(domain, wanted))
-    assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
-
-
-def test_assertions_alone_mean_it_too(domain: Domain) -> None:
-    for assertions in ([], [check("phone_on", "user", value=False)]):
-        wanted = task({"env_assertions": assertions, "reward_basis": ["DB"]})
-        assert match(graded(domain, wanted))
-        assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
 
 
 def test_json_types_count(domain: Domain) -> None:
@@ -107,18 +110,6 @@ def test_a_call_with_a_number_that_json_lacks_is_malformed_and_changes_nothing(d
         True,
         f"Error: arguments of 'price' must be a JSON object: price: {json.dumps(value)} is not JSON",
     )
-
-
-def test_order_in_lists_counts(domain: Domain) -> None:
-    red, soft = call("tag", item_id="desk", tag="red"), call("tag", item_id="desk", tag="soft")
-    wanted = task(
-        {
-            "actions": [action("tag", item_id="desk", tag="red"), action("tag", item_id="desk", tag="soft")],
-            "reward_basis": ["DB"],
-        }
-    )
-    assert match(graded(domain, wanted, agent(red), agent(soft)))
-    assert not match(graded(domain, wanted, agent(soft), agent(red)))
 
 
 def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
