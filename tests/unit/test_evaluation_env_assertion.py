@@ -21,25 +21,26 @@ def outcome(domain: Domain, assertions: list[Any], *messages: Any) -> tuple[floa
     return info.reward, [found.met for found in checks], [found.error for found in checks]
 
 
-def test_assertions_are_run_on_the_final_environment(domain: Domain) -> None:
-    wanted = [check("named", item_id="lamp", name="Light")]
-    assert outcome(domain, wanted) == (0.0, [False], [None])
-    assert outcome(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))) == (1.0, [True], [None])
+NAMED = check("named", item_id="lamp", name="Light")
+ON, OFF = (check("phone_on", "user", value=value) for value in (True, False))
 
 
-def test_either_side_may_be_asked(domain: Domain) -> None:
-    assert outcome(domain, [check("phone_on", "user")], user(call("switch"))) == (1.0, [True], [None])
-
-
-def test_the_wanted_value_may_be_false(domain: Domain) -> None:
-    wanted = [check("phone_on", "user", value=False)]
-    assert outcome(domain, wanted) == (1.0, [True], [None])
-    assert outcome(domain, wanted, user(call("switch"))) == (0.0, [False], [None])
-
-
-def test_one_unmet_assertion_makes_it_zero(domain: Domain) -> None:
-    mixed = [check("phone_on", "user", value=False), check("named", item_id="lamp", name="x")]
-    assert outcome(domain, mixed)[:2] == (0.0, [True, False])
+@pytest.mark.parametrize(
+    ("assertions", "made", "met"),
+    [
+        pytest.param([NAMED], [], [False], id="unmet"),
+        pytest.param([NAMED], [agent(call("rename", item_id="lamp", name="Light"))], [True], id="final-environment"),
+        pytest.param([ON], [user(call("switch"))], [True], id="side-of-the-user"),
+        pytest.param([OFF], [], [True], id="wanted-false"),
+        pytest.param([OFF], [user(call("switch"))], [False], id="wanted-false-and-true"),
+        pytest.param([OFF, NAMED], [], [True, False], id="one-unmet-makes-it-zero"),
+        pytest.param([check("shows", "user", number=1)], [agent(call("count"))], [True], id="sides-in-step"),
+    ],
+)
+def test_assertions_are_run_on_the_final_environment(
+    domain: Domain, assertions: list[Any], made: list[Any], met: list[bool]
+) -> None:
+    assert outcome(domain, assertions, *made) == (float(all(met)), met, [None] * len(met))
 
 
 def test_no_assertions_make_it_one(domain: Domain) -> None:
@@ -81,11 +82,6 @@ def test_the_type_of_what_is_no_bool_is_noted_and_not_stored(domain: Domain) -> 
 
 def test_one_that_raises_does_not_stop_the_next(domain: Domain) -> None:
     assert outcome(domain, [check("nowhere"), check("phone_on", "user", value=False)])[1] == [False, True]
-
-
-def test_assertions_see_the_sides_in_step(domain: Domain) -> None:
-    wanted = [check("shows", "user", number=1)]
-    assert outcome(domain, wanted, agent(call("count"))) == (1.0, [True], [None])
 
 
 def test_the_check_carries_the_assertion(domain: Domain) -> None:
