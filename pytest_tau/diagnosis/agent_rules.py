@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation.components.policy import PolicyComponent
 from ..language.agreement import is_yes
 from ..language.forms import forms_of
 from ..language.mentions import mentions_any, short_names
+from ..language.turns import mentions_refusal
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws
 from ..models import Attribution, call_as_text, strings_in
-from .evidence import scalars
 from .facts import first_line, quoted
 from .refusals import obstacle
 from .turning_point import HANDED_OVER
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ..models import Call
     from ..policy import RecordedBreach
     from .deviations import Deviation
+    from .evidence import Evidence
     from .facts import Facts
 
 #: Texts of fewer characters are not invented.
@@ -112,21 +112,52 @@ def missed_extreme(facts: Facts, deviation: Deviation) -> Attribution | None:
     made, evidence = deviation.made, facts.evidence
     if made is None:
         return None
-    wishes = [extreme_in(text) for _, text in evidence.texts("user", made.message_idx)]
-    extreme = next((wish for wish in reversed(wishes) if wish), None)
+    extreme = _extreme(evidence, made)
     if extreme is None:
         return None
     for slot in deviation.slots:
         for got, wanted in zip(slot.got, slot.wanted, strict=False):
-            prices = [evidence.price(value) for value in (got, wanted)]
-            if None in prices:
-                continue
-            paid, best = (price or 0.0 for price in prices)
-            if (best < paid) if extreme == "least" else (best > paid):
-                wish = "cheapest" if extreme == "least" else "most expensive"
-                reason = f"it did not take the {wish} one, which a tool had shown"
-                return Attribution("agent", reason, made.message_idx, f"{got}: {paid:g}; {wanted}: {best:g}")
+            fault = _dearer(extreme, made, ([got], evidence.price(got)), ([wanted], evidence.price(wanted)))
+            if fault is not None:
+                return fault
     return None
+
+
+def missed_extreme_in_sum(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
+    """Apply if the user wanted the cheapest or the most expensive, and those of the reference are so together."""
+    evidence = facts.evidence
+    extreme = _extreme(evidence, made)
+    for slot in deviation.slots if extreme is not None and deviation.wanted is not None else ():
+        paid, best = (_cost(evidence, values, made) for values in (slot.got, slot.wanted))
+        fault = _dearer(extreme, made, paid, best)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _extreme(evidence: Evidence, made: Call) -> str | None:
+    """Return whether the user wanted the cheapest or the most expensive when it last spoke of either."""
+    wishes = [extreme_in(text) for _, text in evidence.texts("user", made.message_idx)]
+    return next((wish for wish in reversed(wishes) if wish), None)
+
+
+def _dearer(
+    extreme: str | None, made: Call, taken: tuple[list[Any], float | None], better: tuple[list[Any], float | None]
+) -> Attribution | None:
+    (got, paid), (wanted, best) = taken, better
+    if paid is None or best is None or not ((best < paid) if extreme == "least" else (best > paid)):
+        return None
+    wish = "cheapest" if extreme == "least" else "most expensive"
+    reason = f"it did not take the {wish} one, which a tool had shown"
+    text = "; ".join(f"{', '.join(map(str, values))}: {cost:g}" for values, cost in ((got, paid), (wanted, best)))
+    return Attribution("agent", reason, made.message_idx, text)
+
+
+def _cost(evidence: Evidence, values: Iterable[Any], made: Call) -> tuple[list[Any], float | None]:
+    """Return the records among some values, and what they cost together in the class that a call takes."""
+    costs = {value: evidence.cost(value, strings_in(made.call.arguments), made.message_idx) for value in values}
+    known = {value: cost for value, cost in costs.items() if cost is not None}
+    return [*known], sum(known.values()) if known else None
 
 
 def invented(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
@@ -240,7 +271,9 @@ def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
         not made
         or not ids
         or any(mentions_any(text, ids) for _, text in evidence.texts("assistant", after=made[0].message_idx))
-        or any(withdraws(text) for _, text in evidence.texts("user", after=made[0].message_idx))
+        or any(mentions_refusal(text) and mentions_any(text, ids) for _, text in evidence.texts("assistant"))
+        or any(withdraws(text) for _, text in evidence.texts("user"))
+        or any(ids[0] in strings_in(call.call.arguments) for call in facts.calls if call.call.name in facts.mutating)
         or obstacle(facts, deviation) is not None
     ):
         return None
@@ -285,52 +318,3 @@ def transferred(facts: Facts, deviation: Deviation) -> Attribution | None:
         return None
     text = call_as_text(transfer.call.name, transfer.call.arguments)
     return Attribution("agent", HANDED_OVER, transfer.message_idx, text)
-
-
-def said_other(facts: Facts) -> Attribution | None:
-    """Apply if a tool had shown the number that the agent should have said, and it said another one, or none."""
-    info, evidence = facts.simulation.reward_info, facts.evidence
-    if facts.divergence is not None:
-        return None
-    unsaid = [check.info for check in (info and info.communicate_checks) or () if not check.met]
-    for text in unsaid:
-        number = _number(text)
-        for at, result in evidence.results if number is not None and number == int(number) else ():
-            if not _counts(result, int(number or 0)):
-                continue
-            following = evidence.texts("assistant", after=at)[:1]
-            if following and any(map(str.isdigit, following[0][1])):
-                reason = "it said another number than its tool had shown"
-                return Attribution("agent", reason, following[0][0], f"never said: {text}; {quoted(following[0][1])}")
-    for text in unsaid:
-        shown = next((at for at, result in evidence.results if _has(result, text)), None)
-        following = evidence.texts("assistant", after=shown)[:1] if shown is not None else []
-        if following:
-            return Attribution("agent", "it did not say what a tool had shown", following[0][0], f"never said: {text}")
-    return None
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text.replace(",", "").replace("$", ""))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _has(result: Any, text: str) -> bool:
-    number = _number(text)
-    values = [value.lower() for value in scalars(result)]
-    # What was refunded is a negative payment.
-    return text.lower() in values or (number is not None and any(_number(value) == -number for value in values))
-
-
-def _counts(result: Any, number: int) -> bool:
-    """Return whether a result has so many records of a kind, or so many of them for which a field is true."""
-    inner = list(result.values()) if isinstance(result, dict) else result if isinstance(result, list) else []
-    records = [record for record in inner if isinstance(record, dict)]
-    if len(records) > 1 and len(records) == len(inner):
-        true = [sum(record.get(field) is True for record in records) for field in records[0]]
-        if number in (len(records), *true):
-            return True
-    return any(_counts(value, number) for value in inner if isinstance(value, dict | list))

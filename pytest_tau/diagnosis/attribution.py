@@ -22,6 +22,8 @@ from . import (
     task_rules,
     undecided_rules,
     undone_rules,
+    unread_rules,
+    unsaid_rules,
     user_evidence,
     user_rules,
 )
@@ -226,6 +228,11 @@ RULES = (
     Rule("task", "nothing differs but arguments that the task leaves open", task_rules.only_open_choices),
     Rule(
         "task",
+        "nothing differs but values of the reference that neither the user nor the policy states and no tool returns",
+        task_rules.requires_what_nobody_knows,
+    ),
+    Rule(
+        "task",
         "nothing differs but calls of the reference that their tools refuse, and the agent's calls instead of them",
         task_rules.requires_what_is_refused,
     ),
@@ -285,8 +292,13 @@ RULES = (
     ),
     Rule(
         "user",
-        "a call failed with an id that the user had made up, and what it wanted was never found",
+        "a call failed with an id that the user had made up, and nothing else was wrong or its record was never found",
         at_any(user_evidence.invented),
+    ),
+    Rule(
+        "user",
+        "the user said that the record of a missing call, which the agent had found, is not the one that it means",
+        at_any(user_evidence.disowned),
     ),
     Rule(
         "agent",
@@ -357,6 +369,16 @@ RULES = (
         "a call that differs breaks a rule of the policy about calls or about talk",
         at_call(agent_rules.broke_rule),
     ),
+    Rule(
+        "agent",
+        "the user wanted the cheapest or most expensive, and a tool had shown several records that are so in sum",
+        at_call(agent_rules.missed_extreme_in_sum),
+    ),
+    Rule(
+        "undecided",
+        "nothing differs but how amounts are listed that are the same in sum",
+        undecided_rules.only_split,
+    ),
     Rule("agent", "writes are missing, and the tool has refused one that the agent made", undone_rules.refused_by_tool),
     Rule("agent", "writes are missing, and the agent said that it had done one", at_missing(undone_rules.claimed)),
     Rule(
@@ -371,7 +393,12 @@ RULES = (
     Rule(
         "agent",
         "writes are missing, and the agent never looked at the record, which a tool had listed",
-        at_missing(undone_rules.never_looked),
+        at_missing(unread_rules.never_looked),
+    ),
+    Rule(
+        "agent",
+        "writes are missing, and the agent has read other records than the one with what they need",
+        at_missing(unread_rules.never_read),
     ),
     Rule("agent", "the agent made a change to several records, and forgot one", at_missing(agent_rules.forgot_sibling)),
     Rule(
@@ -386,7 +413,12 @@ RULES = (
         at_any(agent_rules.transferred),
     ),
     Rule("agent", "the agent broke a rule which counts", agent_rules.broke_counted_rule),
-    Rule("agent", "a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
+    Rule("agent", "a tool had shown what the agent did not say, or said wrong", unsaid_rules.said_other),
+    Rule(
+        "agent",
+        "a read of the reference shows what was not said, and the agent never made it for a user that asked about it",
+        unsaid_rules.never_read,
+    ),
     Rule("user", "the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("task", "a write of the reference was not made that breaks such a rule", requires_forbidden),
     Rule("undecided", "cut off: a limit of a capability", limit_rules.capability_limit),

@@ -113,16 +113,21 @@ class Evidence:
         found = []
         for number, message in enumerate(self.messages):
             if isinstance(message, ToolMessage) and not message.error and message.content:
-                try:
-                    found.append((number, parse_json(message.content)))
-                except DocumentError:
-                    found.append((number, message.content))
+                found.append((number, value_of(message.content)))
         return found
 
     @functools.cached_property
     def listed(self) -> frozenset[str]:
         """The texts in lists of the results, such as the ids of a user's orders."""
-        return frozenset(text for _, value in self.results for text in _texts_in_lists(value))
+        return frozenset(text for texts in self._lists for text in texts)
+
+    @functools.cached_property
+    def _lists(self) -> list[list[str]]:
+        return [texts for _, value in self.results for texts in _lists_in(value)]
+
+    def siblings(self, text: str) -> list[str]:
+        """Return the other texts of the lists in which a result has a text."""
+        return list(dict.fromkeys(other for texts in self._lists if text in texts for other in texts if other != text))
 
     @functools.cached_property
     def records(self) -> dict[str, Attributes]:
@@ -172,6 +177,19 @@ class Evidence:
         numbers = {float(text.replace(",", "")) for text in self.records.get(str(value), {}).get("price", ())}
         return numbers.pop() if len(numbers) == 1 else None
 
+    def cost(self, value: Any, choices: Iterable[str], before: int) -> float | None:
+        """Return the price of a record that a tool had last shown for one of some choices: of a flight, for a cabin."""
+        chosen = set(choices)
+        shown = [
+            cost
+            for number, result in self.results
+            if number < before
+            for record in _dicts_in(result)
+            if any(part == value for field, part in record.items() if field.endswith(("id", "number")))
+            for cost in _of_choice(record, chosen)
+        ]
+        return shown[-1] if shown else None
+
     def _names(self, value: Any, only: Collection[str] | None = None) -> list[str]:
         """Return the forms of the fields of a record, or only of some fields."""
         fields = self.records.get(str(value), {})
@@ -188,12 +206,36 @@ class Evidence:
         return [*words, *([kind] if kind and str(value) in self.records else [])]
 
 
-def _texts_in_lists(value: Any) -> Iterator[str]:
+def value_of(content: str) -> Any:
+    """Return the value of a tool's result: what its JSON says, or its text."""
+    try:
+        return parse_json(content)
+    except DocumentError:
+        return content
+
+
+def _lists_in(value: Any) -> Iterator[list[str]]:
+    """Yield the texts of each list in a value."""
     if isinstance(value, list):
-        yield from (text for text in value if isinstance(text, str))
+        yield [text for text in value if isinstance(text, str)]
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in_lists(inner)
+            yield from _lists_in(inner)
+
+
+def _dicts_in(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _dicts_in(inner)
+
+
+def _of_choice(record: dict[str, Any], chosen: set[str]) -> Iterator[float]:
+    """Yield what a record's fields of prices have for what was chosen."""
+    for field, part in record.items():
+        if "price" in field and isinstance(part, dict):
+            yield from (float(cost) for name, cost in part.items() if name in chosen and isinstance(cost, int | float))
 
 
 def _is_other_in(text: str, value: Any) -> bool:

@@ -10,7 +10,7 @@ from ..language.dates import dates_in
 from ..language.ids import ids_in
 from ..language.mentions import mentions, mentions_any
 from ..language.message import plain_quotes, without_tokens
-from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, strings_in
 from ..policy import check_policy, counting_rules, load_rules
 from ..references import open_choices
 from ..references.rules import breaches_in, carried_out
@@ -71,6 +71,16 @@ class Facts:
         """The conversation in which the reference is carried out."""
         return carried_out(self.task, self.domain) if self.task is not None and self.domain is not None else []
 
+    @functools.cached_property
+    def unmade_reads(self) -> list[tuple[str, str]]:
+        """The reads of the reference that the agent has not made, as text, with their results."""
+        made = [(call.call.name, call.call.arguments) for call in self.calls]
+        return [
+            (call_as_text(action.name, action.arguments), result.content or "")
+            for action, result in self._reference_results
+            if action.name not in self.mutating and not result.error and (action.name, action.arguments) not in made
+        ]
+
     def is_impossible(self, deviation: Deviation) -> bool:
         """Return whether a call of the reference is one that its tool refuses."""
         return any(deviation.wanted is action for action in self._impossible)
@@ -78,13 +88,15 @@ class Facts:
     @functools.cached_property
     def _impossible(self) -> list[Action]:
         """The actions of the reference that their tools refuse."""
+        return [action for action, result in self._reference_results if result.error]
+
+    @functools.cached_property
+    def _reference_results(self) -> list[tuple[Action, ToolMessage]]:
+        """The actions of the reference with their results."""
         actions = (self.task and self.task.criteria.actions) or []
         results = self._reference_run[-2 * len(actions) :][1::2] if actions else []
-        return [
-            action
-            for action, result in zip(actions, results, strict=False)
-            if isinstance(result, ToolMessage) and result.error
-        ]
+        pairs = zip(actions, results, strict=False)
+        return [(action, result) for action, result in pairs if isinstance(result, ToolMessage)]
 
     @functools.cached_property
     def mutating(self) -> frozenset[str]:
@@ -163,6 +175,11 @@ class Facts:
         return (
             {rule.name for rule in load_rules(self.domain.spec) if rule.absolute} if self.domain is not None else set()
         )
+
+    def is_after_divergence(self, call: Call) -> bool:
+        """Return whether a call comes after the one that has put the right final state out of reach."""
+        at = self.divergence.message_idx if self.divergence is not None else None
+        return at is not None and call.message_idx > at
 
     @staticmethod
     def has_failed(call: Call) -> bool:
@@ -264,6 +281,12 @@ class Facts:
     def calls(self) -> list[Call]:
         """The agent's calls."""
         return [made for made in self.simulation.calls if made.call.requestor == "assistant"]
+
+    @property
+    def domain_calls(self) -> list[Call]:
+        """The agent's calls of tools of the domain."""
+        tools = self.domain.spec.agent_tools.tool_infos if self.domain is not None else {}
+        return [made for made in self.calls if made.call.name in tools]
 
     @functools.cached_property
     def transfer(self) -> Call | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..models import Attribution
-from ..references import not_brought_about
+from ..references import not_brought_about, unstated
 from ..text import listed
 
 if TYPE_CHECKING:
@@ -62,6 +62,29 @@ def requires_what_is_refused(facts: Facts) -> Attribution | None:
     first = found[0]
     reason = "it requires a call that its tool refuses"
     return Attribution("task", reason, first.made.message_idx if first.made else None, first.text)
+
+
+def requires_what_nobody_knows(facts: Facts) -> Attribution | None:
+    """Apply if nothing differs but values of the reference that come from nowhere, and a tool has shown the agent's."""
+    found, task, domain = facts.deviations, facts.task, facts.domain
+    if not found or task is None or domain is None:
+        return None
+    slots = [slot for deviation in found for slot in deviation.slots]
+    wanted = [value for slot in slots for value in slot.wanted]
+    known = all(facts.evidence.is_shown(value) for slot in slots for value in slot.got)
+    if (
+        not known
+        or any(map(facts.evidence.is_shown, wanted))
+        or any(deviation.made is None or deviation.wanted is None for deviation in found)
+    ):
+        return None
+    nowhere = {each.value: each for each in unstated(task, domain)}
+    if not wanted or not all(isinstance(value, str) and value in nowhere for value in wanted):
+        return None
+    first = found[0]
+    reason = "it requires a value that comes from nowhere"
+    at = first.made.message_idx if first.made else None
+    return Attribution("task", reason, at, f"{first.text}: {nowhere[wanted[0]].looked}")
 
 
 def requires_what_is_not_done(facts: Facts) -> Attribution | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import re
+from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
 from ..language.forms import is_same
@@ -10,9 +12,15 @@ from ..models import Attribution, call_as_text
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ..models import Party
     from .facts import Facts
 
+#: An entry of a list, or a field of it.
+_LIST = re.compile(r"(.+?)/\d+(?:/\w+)?$")
+_SEVERAL = 2
+_CENT = 0.006
 #: Whose fault it may be that something was not said.
 _UNSAID: tuple[Party, ...] = ("agent", "user", "task")
 
@@ -29,6 +37,29 @@ def only_forms(facts: Facts) -> Attribution | None:
         return None
     reason = "only the form of a value differs: whether the policy or a tool says which one decides"
     return Attribution("undecided", reason, first.message_idx, facts.deviations[0].text, ("agent", "task"))
+
+
+def only_split(facts: Facts) -> Attribution | None:
+    """Apply if the states differ only in the entries of one list, whose numbers have the same sum, as of payments."""
+    info, divergence = facts.simulation.reward_info, facts.divergence
+    differences = (info and info.db_diff) or []
+    lists = {_LIST.match(each.path) for each in differences}
+    places = {found[1] for found in lists if found is not None}
+    if divergence is None or None in lists or len(places) != 1 or len(differences) < _SEVERAL:
+        return None
+    expected, got = ([*_numbers(getattr(each, side) for each in differences)] for side in ("expected", "got"))
+    if not expected or not got or not math.isclose(sum(expected), sum(got), abs_tol=_CENT):
+        return None
+    reason = "amounts differ that are the same in sum: whether the policy asks for a call for each decides"
+    return Attribution("undecided", reason, divergence.message_idx, divergence.text, ("agent", "task"))
+
+
+def _numbers(values: Iterable[Any]) -> Iterator[float]:
+    for value in values:
+        if isinstance(value, dict):
+            yield from _numbers(value.values())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield float(value)
 
 
 def state_undecided(facts: Facts) -> Attribution | None:

@@ -9,11 +9,11 @@ from ..language.claims import claims_in
 from ..language.mentions import mentions_any
 from ..language.segments import sentences
 from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
-from ..language.wishes import withdraws, without_unwanted
+from ..language.wishes import asks_for_person, disowns, withdraws, without_unwanted
 from ..models import Attribution, call_as_text, strings_in
 from . import user_evidence
 from .facts import clipped, first_line, quoted
-from .refusals import asks_for_act, has_act, has_like_act, is_only_act, may_be_refused, refusal
+from .refusals import asks_for_act, has_act, is_only_act, may_be_refused, refusal
 
 if TYPE_CHECKING:
     from .deviations import Deviation
@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 
 
 def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
+    """Apply if a call is missing, and a tool had refused another call of the agent's on the same record.
+
+    Of a record that the agent has changed otherwise, the call has more of the missing one. What was refused after a
+    call that had made the state wrong may be its consequence.
+    """
     ids = {str(value) for slot in deviation.slots if slot.name == deviation.record for value in slot.wanted}
+    rest = {str(value) for slot in deviation.slots for value in slot.wanted} - ids
     last = facts.evidence.texts("assistant")[-1:]
     if last and has_act(facts, last[0][1], deviation.tool) and wants_answer(last[0][1]) and not closes(last[0][1]):
         return None  # it offered the right one at last
     for call in facts.calls:
+        if facts.is_after_divergence(call):
+            continue
         own = {str(value) for value in call.call.arguments.values() if isinstance(value, str | int)}
         failed = call.result is not None and call.result.error and call.call.name in facts.mutating
         redone = any(
@@ -36,10 +43,17 @@ def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
             and not later.result.error
             for later in facts.calls
         )
-        if failed and own & ids and not redone and call.result is not None:
+        like = call.call.name == deviation.tool or own & rest or not _has_changed(facts, ids)
+        if failed and own & ids and like and not redone and call.result is not None:
             text = f"{call_as_text(call.call.name, call.call.arguments)}: {first_line(call.result.content or '')}"
             return Attribution("agent", "it gave up after a call that its tool refused", call.message_idx, text)
     return None
+
+
+def _has_changed(facts: Facts, ids: set[str]) -> bool:
+    """Return whether a write of the agent's on a record has succeeded."""
+    done = [call for call in facts.calls if call.call.name in facts.mutating and not facts.has_failed(call)]
+    return any(ids & {*strings_in(call.call.arguments)} for call in done)
 
 
 def never_looked_up(facts: Facts) -> Attribution | None:
@@ -64,9 +78,24 @@ def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
             continue
         for claim in claims_in(text):
             about = facts.is_about(claim.text, deviation) or is_only_act(facts, claim.verb, deviation.tool)
-            if claim.verb and claim.is_of(deviation.tool) and about:
+            if (
+                claim.verb
+                and claim.is_of(deviation.tool)
+                and about
+                and not _is_told_again(facts, claim.text, deviation)
+            ):
                 return Attribution("agent", "it said that it had done what it had not", number, quoted(claim.text))
     return None
+
+
+def _is_told_again(facts: Facts, text: str, deviation: Deviation) -> bool:
+    """Return whether a text names a record that a write which was made has, and the missing one does not have."""
+    wanted = {str(value) for slot in deviation.slots for value in slot.wanted}
+    return any(
+        mentions_any(text, ({*strings_in(call.call.arguments)} & facts.evidence.records.keys()) - wanted)
+        for call in facts.calls
+        if call.call.name in facts.mutating and not facts.has_failed(call)
+    )
 
 
 def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
@@ -76,18 +105,25 @@ def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
         agreed = evidence.agreement(number + 1)
         if agreed is None or agreed[1] != number or not _agrees(text) or facts.names_others(text, deviation):
             continue
+        if asks_for_person(text):
+            continue
         proposal = evidence.text(agreed[0])
         if not facts.names(proposal, deviation) or _is_of_other_record(facts, proposal, deviation):
             continue
         following = evidence.texts("assistant", after=number)
         done = [call for call in facts.calls if call.message_idx > number and call.call.name in facts.mutating]
         meant = following and any(call.message_idx <= following[0][0] for call in done)
-        if following and not meant and asks_to_proceed(proposal) and not announced_in(following[0][1]):
+        if following and not meant and asks_to_proceed(proposal) and not _goes_on(following[0][1]):
             reason = "it did not make a call that the user had agreed to"
             transfer = facts.transfer
             at = following[0][0] if transfer is None else transfer.message_idx
             return Attribution("agent", reason, at, quoted(text))
     return None
+
+
+def _goes_on(text: str) -> bool:
+    """Return whether the agent says that it acts now, or asks for something more before it does."""
+    return bool(announced_in(text)) or (wants_answer(text) and not closes(text))
 
 
 def _is_of_other_record(facts: Facts, proposal: str, deviation: Deviation) -> bool:
@@ -115,27 +151,6 @@ def refused(facts: Facts, deviation: Deviation) -> Attribution | None:
     return Attribution("agent", "it refused a required call that no rule forbids", number, clipped(sentence))
 
 
-def never_looked(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if a tool had listed the record of a missing call, and the agent did nothing with it, nor with another."""
-    evidence = facts.evidence
-    if deviation.wanted is None or any(each.made is not None for each in facts.deviations):
-        return None
-    if any(call.call.name == deviation.tool for call in facts.calls):
-        return None
-    used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
-    said = "\n".join(text for _, text in evidence.texts("assistant"))
-    unseen = [
-        text
-        for text in strings_in(deviation.wanted.arguments)
-        if text in evidence.listed and text not in used and text not in evidence.records and text not in said
-    ]
-    asked = any(has_like_act(text, deviation.tool) for _, text in evidence.texts("user"))
-    if not unseen or not asked:
-        return None
-    at = facts.transfer.message_idx if facts.transfer is not None else facts.forgotten_at()
-    return Attribution("agent", "it never looked at the record, which its tool had listed", at, unseen[0])
-
-
 def _took_back(facts: Facts, deviation: Deviation, refused_at: int) -> bool:
     """Return whether the agent has offered what it had refused, or made such a call on the same record."""
     wanted = {str(value) for slot in deviation.slots for value in slot.wanted} & facts.evidence.records.keys()
@@ -153,7 +168,9 @@ def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
     orders = [(number, text) for number, text in evidence.texts("user") if asks_for_act(facts, text, deviation.tool)]
     asked = [number for number, text in orders if facts.names(without_unwanted(text), deviation)]
     following = evidence.texts("assistant", after=asked[0]) if asked else []
-    if not following or any(withdraws(text) for _, text in evidence.texts("user", after=asked[0])):
+    if not following or any(withdraws(text) for _, text in evidence.texts("user", after=asked[0] - 1)):
+        return None
+    if any(disowns(text) for _, text in evidence.texts("user", after=asked[0] - 1)):
         return None
     if any(facts.names_other_record(text, deviation) for number, text in orders if number > asked[0]):
         return None  # it then asked for that of something else

@@ -8,9 +8,10 @@ from ..language.agreement import is_yes
 from ..language.forms import forms_of, is_same
 from ..language.ids import addresses_in
 from ..language.mentions import mentions_any, short_names, user_ids_in
+from ..language.numbers import numbers_in
 from ..language.segments import sentences
 from ..language.turns import asks_for_user_id, recommends, waits_for_yes, wants_answer
-from ..language.wishes import means_all, means_everything, withdraws
+from ..language.wishes import disowns, means_all, means_everything, withdraws
 from ..models import Attribution, strings_in
 from ..models.notes import OTHER_WISH
 from .deviations import leaves
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: Values of fewer characters are in a text by chance.
 _SHORTEST = 4
 _SEVERAL = 2
+#: Numbers below this stand for many things.
+_LEAST_NUMBER = 10
 
 
 def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
@@ -276,16 +279,20 @@ def left_unanswered(facts: Facts) -> Attribution | None:
 
 
 def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if a call failed with an id that the user had made up, and the right record was never found."""
+    """Apply if a call failed with an id that the user had made up.
+
+    The right record was never found, or the call that failed is the missing one but for that id.
+    """
     evidence = facts.evidence
     if deviation.made is not None or deviation.by_user:
         return None
     wanted = {text for text in strings_in(deviation.wanted.arguments) if _is_id(text)} if deviation.wanted else set()
     seen = {text for call in facts.calls if not facts.has_failed(call) for text in strings_in(call.call.arguments)}
-    for call in facts.calls if not wanted & seen else ():
+    for call in facts.calls:
         for text in strings_in(call.call.arguments) if facts.has_failed(call) else ():
             if (
-                not _is_id(text)
+                (wanted & seen and not _is_all_that_differs(text, call, deviation))
+                or not _is_id(text)
                 or len(text) < _SHORTEST
                 or mentions_any(evidence.scenario, forms_of(text))
                 or evidence.is_shown(text)
@@ -297,6 +304,37 @@ def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
             of_agent = evidence.mentioned("assistant", [text], before=at)
             if at is not None and of_agent is None:
                 return Attribution("user", "it named something that its scenario does not have", at, text)
+    return None
+
+
+def _is_all_that_differs(text: str, call: Call, deviation: Deviation) -> bool:
+    """Return whether a call is the missing one but for a text."""
+    wanted = deviation.wanted
+    own = {name: value for name, value in call.call.arguments.items() if value != text}
+    return (
+        wanted is not None
+        and call.call.name == deviation.tool
+        and len(own) < len(call.call.arguments)
+        and own == {name: value for name, value in wanted.arguments.items() if name in own}
+    )
+
+
+def disowned(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent had found the record of a missing call, and the user said that it is not the one it means.
+
+    What its scenario says, such as a date, the user may miss in a record.
+    """
+    evidence = facts.evidence
+    if deviation.made is not None or deviation.by_user:
+        return None
+    refused = obstacle(facts, deviation)
+    wanted = [value for slot in deviation.slots if slot.name == deviation.record for value in slot.wanted]
+    records = [value for value in wanted if _is_id(value) and value in evidence.records]
+    for number, text in evidence.texts("user", refused):
+        found = any(mentions_any(said, records) for _, said in evidence.texts("assistant", number)[-1:])
+        missed = [number.text for number in numbers_in(text) if number.value >= _LEAST_NUMBER]
+        if found and disowns(text) and not mentions_any(evidence.scenario, missed):
+            return Attribution("user", "it did not recognise the record of its task", number, quoted(text))
     return None
 
 
@@ -323,8 +361,22 @@ def withheld(facts: Facts) -> Attribution | None:
 def _sought(facts: Facts) -> list[str]:
     """Return what the scenario gives to an agent that looked for the user in vain, or that asked for its id."""
     evidence = facts.evidence
-    looked = [call for call in facts.calls if call.result is not None and call != facts.transfer]
-    if looked and all(call.result is None or call.result.error for call in looked):
-        return addresses_in(evidence.scenario)
+    looked = [call for call in facts.domain_calls if call.result is not None and call != facts.transfer]
+    if looked and all(map(facts.has_failed, looked)):
+        return [*addresses_in(evidence.scenario), *_of_look_ups(facts, looked)]
     asked = any(asks_for_user_id(text) for _, text in evidence.texts("assistant"))
     return user_ids_in(evidence.scenario) if asked and not evidence.records else []
+
+
+def _of_look_ups(facts: Facts, failed: list[Call]) -> list[str]:
+    """Return what the scenario gives, and the reference uses with a tool of a call that failed.
+
+    The user could have said it: it has spoken since the last call failed that was another one than those before.
+    """
+    last = next(call for call in failed if call.call.arguments == failed[-1].call.arguments)
+    if not any(text.strip() for _, text in facts.evidence.texts("user", after=last.message_idx)):
+        return []
+    tools = {call.call.name for call in failed}
+    actions = (facts.task and facts.task.criteria.actions) or ()
+    values = [value for action in actions if action.name in tools for value in strings_in(action.arguments)]
+    return [value for value in values if _is_given(facts.evidence, value)]

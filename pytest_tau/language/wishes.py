@@ -14,12 +14,16 @@ _UNWANTED: Final = re.compile(
     r"(?! (?:only|just|mind|sure|know)\b)[^,.;:!?\n]*",
     re.IGNORECASE,
 )
+#: The second of several is not the first.
+_FIRST: Final = r"\b(?<!second )(?<!second-)(?<!2nd )"
 _LEAST: Final = re.compile(
-    r"\b(?:cheapest|least expensive|lowest[- ](?:price|priced|cost|fare)|most affordable|lowest available price)\b",
+    _FIRST
+    + r"(?:cheapest|least expensive|lowest[- ](?:price|priced|cost|fare)|most affordable|lowest available price)\b",
     re.IGNORECASE,
 )
 _MOST: Final = re.compile(
-    r"\b(?:most expensive|priciest|costliest|highest[- ](?:price|priced|end)|most high-end)\b", re.IGNORECASE
+    _FIRST + r"(?:most expensive|priciest|costliest|highest[- ](?:price|priced|end)|most high-end)\b",
+    re.IGNORECASE,
 )
 _ALL: Final = re.compile(
     r"\b(?:all|both|everything|every|each|entire|whole|complete)\b"
@@ -81,7 +85,17 @@ _DECLINES: Final = re.compile(
 )
 _ASKS_FOR_PERSON: Final = re.compile(
     r"\btransfer(?:red)? (?:me|us|this)\b|\b(?:speak|talk) (?:to|with) (?:an?|your|the|some)\b|\bescalat\w+"
-    r"|\b(?:connect|put) me (?:to|with|through)\b|\b(?:human|live|real) (?:agent|representative|person|being)\b",
+    r"|\b(?:connect|put) me (?:to|with|through)\b|\b(?:human|live|real) (?:agent|representative|person|being)\b"
+    r"|\b(?:supervisors?|managers?|someone else) (?:that |who |whom )?(?:i|we) (?:can|could|may)\b"
+    r"|\b(?:is there|get|have) (?:an?|any|your|the) (?:supervisor|manager)\b",
+    re.IGNORECASE,
+)
+#: What the agent has found is not what the user means, or knows of.
+_DISOWNS: Final = re.compile(
+    r"\b(?:that|this|it)(?: still)?(?:'s| is| does)?(?: still)?(?: not|n't)(?: quite)? "
+    r"(?:(?:the |my )(?:right|correct|order|reservation|booking|flight|trip)|match|sound (?:right|like))\b"
+    r"|\b(?:(?:do not|don't) (?:recall|remember) (?:order|book|buy|purchas)ing"
+    r"|(?:didn't|did not|never) (?:order|book|buy|bought|purchase)(?:e?d)?) (?:an?|any|the|that|those|this|these)\b",
     re.IGNORECASE,
 )
 
@@ -141,6 +155,11 @@ def speaks_of_price(text: str) -> bool:
 def declines(text: str) -> bool:
     """Return whether a sentence has a word which says that something in it is not wanted, or stays as it is."""
     return _DECLINES.search(plain_quotes(text)) is not None
+
+
+def disowns(text: str) -> bool:
+    """Return whether a text of the user says that what the agent has found is not what it means: "not my order"."""
+    return _DISOWNS.search(plain_quotes(text)) is not None
 
 
 def asks_for_person(text: str) -> bool:

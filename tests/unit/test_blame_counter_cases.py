@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.diagnosis import agent_rules, undone_rules, user_evidence
-from pytest_tau.diagnosis.deviations import Deviation
+from pytest_tau.diagnosis.deviations import Deviation, Slot
 from pytest_tau.diagnosis.refusals import refusal
 
 from .blames import HELLO, PRICE, STOP, answered, facts_of, named, named_for_call, scenario
@@ -133,20 +133,38 @@ def test_unasked(domain: Domain, wish: str, expected: Any) -> None:
     assert named_for_call(agent_rules.unasked, facts) == expected
 
 
+def missing_price(facts: Any) -> Deviation:
+    (wanted,) = [each for each in facts.reference if each.name == "price"]
+    return Deviation(None, wanted, (Slot("item_id", (), ("lamp",)), Slot("price", (), (150,))))
+
+
 @pytest.mark.parametrize(
-    ("after", "expected"),
+    ("failed", "after", "expected"),
     [
-        ([], ("agent", 3)),
-        # It has done it since, or has offered the right one at last.
-        (answered(call("rename", item_id="lamp", name="Torch")), None),
-        ([agent("Shall I set its price to 150?")], None),
+        (AGAIN_FAILED, [], ("agent", 3)),
+        # The same with all but its tool.
+        (answered(call("rename", item_id="lamp", name="150"), "Error: no", error=True), [], ("agent", 3)),
+        (FAILED, [], ("agent", 3)),
+        # It was about something else of a record that it has changed, it has done it since, or has offered it at last.
+        (FAILED, answered(call("tag", item_id="lamp", tag="new")), None),
+        (AGAIN_FAILED, answered(call("price", item_id="lamp", price=1)), None),
+        (AGAIN_FAILED, [agent("Shall I set its price to 150?")], None),
     ],
 )
-def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
+def test_withdrew(domain: Domain, failed: list[Any], after: list[Any], expected: Any) -> None:
     wanted = scenario("x", action("rename", item_id="lamp", name="Torch"), PRICE)
-    facts = facts_of(domain, wanted, HELLO, *LAMP, *FAILED, *after, STOP)
-    missing = [each for each in facts.deviations if each.tool == "price"]
-    assert named(undone_rules.withdrew(facts, missing[0])) == expected
+    facts = facts_of(domain, wanted, HELLO, *LAMP, *failed, *after, STOP)
+    missing = missing_price(facts)
+    assert named(undone_rules.withdrew(facts, missing)) == expected
+
+
+def test_what_fails_after_a_wrong_call_is_not_given_up(domain: Domain) -> None:
+    wanted = scenario("x", PRICE)
+    gone = answered(call("remove", item_id="lamp"))
+    facts = facts_of(domain, wanted, HELLO, *LAMP, *gone, *AGAIN_FAILED, STOP)
+    missing = missing_price(facts)
+    assert facts.divergence is not None
+    assert undone_rules.withdrew(facts, missing) is None
 
 
 @pytest.mark.parametrize(
@@ -159,6 +177,9 @@ def test_withdrew(domain: Domain, after: list[Any], expected: Any) -> None:
         ("Shall I proceed to set the lamp to 150?", "Yes, on November 15th.", "Anything else?", None),
         ("Shall I proceed to set the lamp to 150?", "Yes, that of desk_12.", "Anything else?", None),
         ("Shall I proceed to set the lamp to 150?", "Yes, go ahead.", "One moment, I will now set it.", None),
+        # It asks for something more, or the user wants a person.
+        ("Shall I proceed to set the lamp to 150?", "Yes, go ahead.", "It costs 10. Do you still want it?", None),
+        ("Shall I proceed to set the lamp to 150?", "Yes, go ahead, or transfer me.", "Anything else?", None),
     ],
 )
 def test_not_done(domain: Domain, asked: str, answer: str, then: str, expected: Any) -> None:
@@ -174,6 +195,9 @@ def test_not_done(domain: Domain, asked: str, answer: str, then: str, expected: 
         ("Price the lamp at 150.", "Never mind.", None),
         ("Price it.", "Thanks.", None),
         ("Don't price the lamp at 150.", "Thanks.", None),
+        ("Price the lamp at 150. No, let's skip that.", "Thanks.", None),
+        # It does not know the lamp.
+        ("Price the lamp at 150.", "That's not the right order.", None),
     ],
 )
 def test_ignored_request(domain: Domain, wish: str, later: str, expected: Any) -> None:
@@ -295,3 +319,91 @@ def test_what_is_refused_is_the_thing_that_is_spoken_of(domain: Domain, said: st
     facts = facts_of(domain, scenario("x", action("tag", item_id="lamp", tag="Ada")), HELLO, *LAMP, agent(said), STOP)
     found = refusal(facts, facts.deviations[0])
     assert (None if found is None else found[1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "expected"),
+    [
+        ("Take s1 and s2.", "Thanks.", ("agent", 6)),
+        # The user has given one up, or the agent has tried it or said why not.
+        ("Take s1, and let's skip s2.", "Thanks.", None),
+        ("Take s1 and s2.", "Leave it as it is.", None),
+    ],
+)
+def test_a_sibling_that_the_user_gave_up_is_not_forgotten(
+    domain: Domain, earlier: str, later: str, expected: Any
+) -> None:
+    wanted = scenario("x", *(action("sit", seat_id=seat, who="Ada") for seat in ("s1", "s2")))
+    talk = [user(earlier), *answered(call("sit", seat_id="s1", who="Ada")), user(later), HELLO, agent("Done.")]
+    facts = facts_of(domain, wanted, HELLO, *talk, STOP)
+    missing = [deviation for deviation in facts.deviations if deviation.made is None]
+    assert named(agent_rules.forgot_sibling(facts, missing[0])) == (expected and ("agent", 5))
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("I have removed the desk for you.", ("agent", 6)),
+        ("I have removed the lamp for you.", None),  # that was done
+    ],
+)
+def test_a_claim_of_what_was_done_before(domain: Domain, said: str, expected: Any) -> None:
+    wanted = scenario("x", action("remove", item_id="lamp"), action("remove", item_id="desk"))
+    done = [*LAMP, *answered(call("remove", item_id="lamp"))]
+    facts = facts_of(domain, wanted, HELLO, *done, user("Is it done?"), agent(said), STOP)
+    missing = [deviation for deviation in facts.deviations if deviation.made is None]
+    assert named(undone_rules.claimed(facts, missing[0])) == expected
+
+
+RECORD = answered(call("look", item_id="s"), '[{"seat_id": "s1", "row": "12"}]')
+
+
+@pytest.mark.parametrize(
+    ("found", "answer", "expected"),
+    [
+        ("I see s1, in row 12.", "No, that's not the right booking.", ("user", 4)),
+        ("I see s1, in row 12.", "I never booked that.", ("user", 4)),
+        # The agent has not named it, it is the one, or the scenario says what the user misses.
+        ("I see row 12.", "No, that's not the right booking.", None),
+        ("I see s1, in row 12.", "Yes, that's my booking.", None),
+        ("I see s1, in row 12.", "That's not the right booking, mine is of 2023.", None),
+    ],
+)
+def test_a_user_that_does_not_know_its_record(domain: Domain, found: str, answer: str, expected: Any) -> None:
+    wanted = scenario("You think it was booked in 2023.", action("sit", seat_id="s1", who="Ada"))
+    facts = facts_of(domain, wanted, HELLO, *RECORD, agent(found), user(answer), agent("Bye."), STOP)
+    assert named(user_evidence.disowned(facts, facts.deviations[0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "wish", "expected"),
+    [
+        ("card_9999", "Use card_9999.", ("user", 3)),
+        # Something else of the call was wrong, or the agent has made it up.
+        ("card_9999", "Use mine.", None),
+    ],
+)
+def test_a_call_that_fails_by_nothing_but_what_the_user_made_up(
+    domain: Domain, name: str, wish: str, expected: Any
+) -> None:
+    tried = answered(call("sit", seat_id="s1", who=name), "Error: not found", error=True)
+    wanted = scenario("Take your seat.", action("sit", seat_id="s1", who="card_7"))
+    seen = answered(call("look", item_id="s1"), '{"seat_id": "s1"}')
+    facts = facts_of(domain, wanted, HELLO, *seen, user(wish), *tried, agent("Bye."), STOP)
+    assert named(user_evidence.invented(facts, facts.deviations[0])) == expected
+    other = scenario("Take your seat.", action("sit", seat_id="s2", who="card_7"))
+    elsewhere = facts_of(domain, other, HELLO, *answered(call("look", item_id="s2")), user(wish), *tried, STOP)
+    assert user_evidence.invented(elsewhere, elsewhere.deviations[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("I have nothing else.", ("user", 5)), ("It is 12345.", None), (None, None)],
+)
+def test_what_the_reference_looks_the_user_up_by(domain: Domain, answer: str | None, expected: Any) -> None:
+    """The user was asked again, and has not said it."""
+    wanted = scenario("You are Ada, 12345.", action("look", item_id="12345"), PRICE)
+    failed = answered(call("look", item_id="99999"), "Error: nobody", error=True)
+    asked = [agent("What else?"), user(answer)] if answer else []
+    facts = facts_of(domain, wanted, HELLO, user("I am 99999."), *failed, *asked, agent("Bye."))
+    assert named(user_evidence.withheld(facts)) == expected

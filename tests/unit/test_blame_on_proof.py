@@ -59,7 +59,10 @@ def test_an_agent_that_uses_an_id_from_nowhere(domain: Domain) -> None:
     found = blamed(domain, wanted, HELLO, *talk)
     assert (found.party, found.message_idx, found.evidence) == ("agent", 2, "name: zz-9999")
     shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "other": "zz-9999"}')
-    assert blamed(domain, wanted, HELLO, talk[0], *shown, *talk[1:]).party == "undecided"
+    # Nothing has the name that the reference gives it.
+    other = blamed(domain, wanted, HELLO, talk[0], *shown, *talk[1:])
+    assert (other.party, other.message_idx) == ("task", 4)
+    assert other.reason == "it requires a value that comes from nowhere"
 
 
 def test_a_user_that_never_says_what_its_scenario_gives(domain: Domain) -> None:
@@ -83,7 +86,7 @@ def test_an_agent_that_says_that_it_has_done_it(domain: Domain) -> None:
 def test_an_agent_that_gives_up_after_a_failed_call(domain: Domain) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
     shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp-1", "name": "Lamp"}')
-    failed = answered(call("rename", item_id="lamp-1", name=""), "Error: no name", error=True)
+    failed = answered(call("price", item_id="lamp-1", price=-1), "Error: too low", error=True)
     wanted = scenario("Set it to 150.", action("price", item_id="lamp-1", price=150), PRICE)
     simulation = graded(domain, scenario("x", PRICE), user("Hi"), *shown, *failed, agent("Pity."), STOP)
     divergence = first_divergence(scenario("x", PRICE), simulation, domain)

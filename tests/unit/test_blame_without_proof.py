@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.diagnosis import agent_rules, undecided_rules
 from pytest_tau.diagnosis.attribution import annotate_failure
-from pytest_tau.language.wishes import withdraws
+from pytest_tau.language.wishes import asks_for_person, disowns, withdraws
+from pytest_tau.models import Difference
 from pytest_tau.policy import Rule
 
-from .blames import OTHER_VALUES, PRICE, REFUSED, STOP, answered, blamed, graded, scenario
-from .tiny import action, agent, call, make, user
+from .blames import OTHER_VALUES, PRICE, REFUSED, STOP, answered, blamed, facts_of, graded, scenario
+from .tiny import action, agent, call, make, task, user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,3 +184,150 @@ def test_what_was_refunded_is_a_negative_payment(domain: Domain, amount: int, is
 )
 def test_what_withdraws_a_wish(said: str, is_withdrawn: bool) -> None:
     assert withdraws(said) is is_withdrawn
+
+
+@pytest.mark.parametrize(
+    ("said", "is_disowned"),
+    [
+        ("No, that's not the right reservation.", True),
+        ("That doesn't quite match what I have.", True),
+        ("This still doesn't sound like my order.", True),
+        ("I don't recall ordering an electric kettle.", True),
+        ("I did not book that flight.", True),
+        ("If that's not right, please tell me.", False),
+        ("Don't order the lamp.", False),
+        ("It's not my fault.", False),
+    ],
+)
+def test_what_the_user_does_not_know(said: str, is_disowned: bool) -> None:
+    assert disowns(said) is is_disowned
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked_for"),
+    [
+        ("Is there any supervisor or someone else I can speak to?", True),
+        ("I give up my seat for someone else.", False),
+        ("My manager has booked it.", False),
+    ],
+)
+def test_who_asks_for_a_person(said: str, is_asked_for: bool) -> None:
+    assert asks_for_person(said) is is_asked_for
+
+
+LISTED = answered(call("look", item_id="ann"), '{"user_id": "ann", "items": ["lamp", "desk"], "seats": ["s1"]}')
+READ_DESK = answered(call("look", item_id="desk"), '{"item_id": "desk", "name": "Desk"}')
+NEVER_READ = "it never read a record that its tool had listed, and which has what the call needs"
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "name", "is_fault"),
+    [
+        ([*LISTED, *READ_DESK], "Rename the sofa after the other one.", "Desk lamp 100", True),
+        # It has read none of the list or all of it, the user has said it, or wants something else.
+        (LISTED, "Rename the sofa after the other one.", "Desk lamp 100", False),
+        (
+            [*LISTED, *READ_DESK, *shown("lamp", name="?")],
+            "Rename the sofa after the other one.",
+            "Desk lamp 100",
+            False,
+        ),
+        ([*LISTED, *READ_DESK], "Rename the sofa: Desk lamp 100.", "Desk lamp 100", False),
+        ([*LISTED, *READ_DESK], "Remove it.", "Desk lamp 100", False),
+        # No record has it.
+        ([*LISTED, *READ_DESK], "Rename the sofa after the other one.", "Floor lamp 200", False),
+    ],
+)
+def test_a_record_that_the_agent_never_read_beside_others(
+    domain: Domain, before: list[Any], asked: str, name: str, is_fault: bool
+) -> None:
+    item = {"item_id": "lamp", "name": "Desk lamp 100", "price": 1.0, "tags": [], "meta": None}
+    wanted = task(
+        {"actions": [action("rename", item_id="desk", name=name)], "reward_basis": ["DB"]},
+        user_scenario={"instructions": "x"},
+        initial_state={"initialization_data": {"agent_data": {"items": {"lamp": item}}}},
+    )
+    found = blamed(domain, wanted, user(asked), *before, agent("I see no name."), user("Pity."), agent("Bye."), STOP)
+    assert (found.reason == NEVER_READ) is is_fault
+
+
+def flights(*numbers: str, economy: float, business: float) -> list[Any]:
+    prices = {"economy": economy, "business": business}
+    return answered(
+        call("look", item_id="f"), json.dumps([{"flight_number": number, "prices": prices} for number in numbers])
+    )
+
+
+@pytest.mark.parametrize(
+    ("wish", "shown_flights", "is_fault"),
+    [
+        ("The cheapest flights.", [("HAT1", "HAT2", 40.0, 90.0), ("HAT3", "HAT4", 30.0, 99.0)], True),
+        # They are cheaper, cost the same, are cheaper in the other cabin alone, or are not what was wanted.
+        ("The cheapest flights.", [("HAT1", "HAT2", 20.0, 90.0), ("HAT3", "HAT4", 30.0, 99.0)], False),
+        ("The cheapest flights.", [("HAT1", "HAT2", 30.0, 90.0), ("HAT3", "HAT4", 30.0, 99.0)], False),
+        ("The cheapest flights.", [("HAT1", "HAT2", 30.0, 99.0), ("HAT3", "HAT4", 30.0, 10.0)], False),
+        ("The second cheapest flights.", [("HAT1", "HAT2", 40.0, 90.0), ("HAT3", "HAT4", 30.0, 99.0)], False),
+        ("The fastest flights.", [("HAT1", "HAT2", 40.0, 90.0), ("HAT3", "HAT4", 30.0, 99.0)], False),
+        # Of those of the reference nothing was shown.
+        ("The cheapest flights.", [("HAT1", "HAT2", 40.0, 90.0)], False),
+    ],
+)
+def test_flights_that_cost_more_together(
+    domain: Domain, wish: str, shown_flights: list[tuple[str, str, float, float]], is_fault: bool
+) -> None:
+    looked = [
+        each
+        for one, other, economy, business in shown_flights
+        for each in flights(one, other, economy=economy, business=business)
+    ]
+    taken = call("add", item_id="economy", tags=["HAT1", "HAT2"])
+    wanted = scenario("x", action("add", item_id="economy", tags=["HAT3", "HAT4"]))
+    facts = facts_of(domain, wanted, user(wish), *looked, agent("HAT1, HAT2?"), user("Yes."), *answered(taken), STOP)
+    found = agent_rules.missed_extreme_in_sum(facts, facts.deviations[0], facts.calls[-1])
+    assert (found is not None) is is_fault
+    if found is not None:
+        assert found.evidence == "HAT1, HAT2: 80; HAT3, HAT4: 60"
+
+
+@pytest.mark.parametrize(
+    ("asked", "read", "said", "is_fault"),
+    [
+        ("What does the desk cost?", [], "200.0", True),
+        # It has read it, the user has not asked about it, or it is not there.
+        ("What does the desk cost?", answered(call("look", item_id="desk"), "{}"), "200.0", False),
+        ("What does it cost?", [], "200.0", False),
+        ("What does the desk cost?", [], "300.0", False),
+    ],
+)
+def test_what_the_agent_has_not_read_for_a_question(
+    domain: Domain, asked: str, read: list[Any], said: str, is_fault: bool
+) -> None:
+    wanted = scenario("x", action("look", item_id="desk"), communicate_info=[said], reward_basis=["DB", "COMMUNICATE"])
+    found = blamed(domain, wanted, user(asked), *read, agent("I do not know."), STOP)
+    assert (found.reason == "it never read what the user had asked about") is is_fault
+    assert (found.party, found.message_idx) == ("agent", 1) if is_fault else found.party != "agent"
+
+
+@pytest.mark.parametrize(
+    ("places", "is_split"),
+    [
+        ([("a/1/amount", 396, -114), ("a/2", {"amount": -510, "card": "x"}, None)], True),
+        # The sums differ, one entry differs alone, or something else does.
+        ([("a/1/amount", 396, -110), ("a/2", {"amount": -510}, None)], False),
+        ([("a/1/amount", 396, 396)], False),
+        ([("a/1/amount", 396, -114), ("a/2", {"amount": -510}, None), ("name", "x", "y")], False),
+        ([("a/1/amount", 396, -114), ("b/2", {"amount": -510}, None)], False),
+    ],
+)
+def test_amounts_that_are_split_in_another_way(
+    domain: Domain, places: list[tuple[str, Any, Any]], is_split: bool
+) -> None:
+    facts = facts_of(
+        domain, scenario("x", PRICE), user("Hi"), *answered(call("price", item_id="lamp", price=170)), STOP
+    )
+    differences = [Difference(side="agent", path=path, expected=one, got=other) for path, one, other in places]
+    info = facts.simulation.reward_info.model_copy(update={"db_diff": differences})
+    facts.simulation = facts.simulation.model_copy(update={"reward_info": info})
+    found = undecided_rules.only_split(facts)
+    assert (found is not None) is is_split
+    assert found is None or found.candidates == ("agent", "task")
