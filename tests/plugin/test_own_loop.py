@@ -623,6 +623,34 @@ def test_a_fixture_makes_the_agent_of_tau_trial(models, project):
     assert models.calls() == []
 
 
+def test_an_agent_of_a_fixture_is_recorded_again_when_its_test_is_run_again(models, project):
+    project.write("parts.py", client().replace("@pytest_tau.own_loop\ndef it(trial):", "def made(trial):"))
+    project.write(
+        "test_it.py",
+        """
+        import pathlib
+        import pytest
+        import pytest_tau
+        from parts import made
+
+        @pytest.fixture
+        def tau_agent(tau_trial):
+            run = made(tau_trial)
+            return pytest_tau.own_loop(lambda trial: run)
+
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_it(tau_simulation):
+            first = pathlib.Path("first")
+            if not first.exists():
+                first.touch()
+                pytest.fail("again")
+        """,
+    )
+    run = models.run("test_it.py", "--tau-record", "all", "-p", "pytest_rerunfailures", "--reruns", "1")
+    run.outcomes(passed=1, rerun=1)
+    assert len(models.calls()) == 8
+
+
 @pytest.mark.exhaustive
 def test_a_client_and_a_child_process_in_a_test(models, project):
     project.write(

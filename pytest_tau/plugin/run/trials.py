@@ -61,6 +61,7 @@ class TrialFuture:
         began: When it was started.
         elapsed: Seconds that it took, once it has ended.
         fault: The exception of a participant that has ended the conversation; None if none has.
+        interrupted: What was stored of it when it was ended from outside; None if it was not.
         lost: Whether code of another trial has blocked its event loop, and another one is to be made.
         is_taken: Whether the item has it: if the item is run again, it gets another one.
     """
@@ -77,13 +78,13 @@ class TrialFuture:
         self.restored: Simulation | None = None
         self.began = self.elapsed = 0.0
         self.fault: BaseException | None = None
+        self.interrupted: Simulation | None = None
         self.lost = self.is_taken = False
         self._store = _Store(context.writer, item.nodeid, spec)
         self._log: TrialLog | None = None
         self._loop: BorrowedLoop | RunningLoop | None = None
         self._runner: TrialRunner | None = None
         self._future: Future[Simulation] = Future()  # a signal may come while the trial is started
-        self._interrupted: Simulation | None = None
         # Acquired once, by who ends the trial: its own coroutine, or the watch over its event loop.
         self._end = threading.Lock()
 
@@ -146,11 +147,6 @@ class TrialFuture:
         return self._future.done()
 
     @property
-    def interrupted(self) -> Simulation | None:
-        """Return what was stored of a trial that was ended from outside; None if it was not."""
-        return self._interrupted
-
-    @property
     def results_problem(self) -> str | None:
         """Return why its simulation, or its log, could not be stored; None if it was."""
         return self._store.problem or (self._log.problem if self._log else None)
@@ -167,7 +163,7 @@ class TrialFuture:
             # pytest's state does not survive any other exception in a fixture; Ctrl-C is raised in this thread alone.
             raise RuntimeError(f"the trial was ended by {type(problem).__name__}") from problem
         # An agent that runs in this thread may have caught the exception of a time limit.
-        return self._interrupted or self._future.result()
+        return self.interrupted or self._future.result()
 
     def add_done_callback(self, call: Callable[[], None]) -> None:
         """Have something called, in another thread, once the trial has finished."""
@@ -187,7 +183,7 @@ class TrialFuture:
         if not self.done and self._runner is not None:
             simulation = self._runner.interrupted(printable(why))
             if simulation is not None and self._store.add(simulation):
-                self._interrupted = simulation
+                self.interrupted = simulation
 
     def interrupt(self, why: str) -> None:
         """End the trial, unless it has finished, and store what there is of it.
