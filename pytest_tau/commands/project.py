@@ -218,7 +218,7 @@ def _load(arguments: list[str]) -> Provided:
     Raises:
         ConfigurationError: They cannot be loaded, or a hook fails.
     """
-    return _ask(arguments, lambda config: Provided(*config.hook.pytest_tau_provided(config=config)))
+    return _ask(arguments, lambda plugin, config: Provided(*plugin.provided(config)))
 
 
 def options_schema() -> dict[str, Any]:
@@ -227,7 +227,7 @@ def options_schema() -> dict[str, Any]:
     Raises:
         ConfigurationError: pytest cannot load its plugins.
     """
-    return _ask(_NO_PROJECT, lambda config: config.hook.pytest_tau_options_schema(config=config))
+    return _ask(_NO_PROJECT, lambda plugin, config: plugin.schema_of_options(config))
 
 
 def option_groups() -> dict[str, list[Option]]:
@@ -236,11 +236,11 @@ def option_groups() -> dict[str, list[Option]]:
     Raises:
         ConfigurationError: pytest cannot load its plugins.
     """
-    return _ask(_NO_PROJECT, lambda config: config.hook.pytest_tau_option_groups(config=config))
+    return _ask(_NO_PROJECT, lambda plugin, config: plugin.groups_of_options(config))
 
 
-def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
-    """Let pytest load its plugins, and return what a function makes of pytest's configuration.
+def _ask(arguments: list[str], ask: Callable[[Any, Any], T]) -> T:
+    """Let pytest load its plugins, and return what a function asks of the module ``for_commands`` of ours.
 
     Raises:
         ConfigurationError: The plugins cannot be loaded, or the function raises one.
@@ -254,7 +254,7 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
             """End pytest before it collects."""
             try:
-                answers.append(ask(config))
+                answers.append(ask(config.pluginmanager.get_plugin("tau-commands"), config))
             except pytest.UsageError as error:
                 raise ConfigurationError(str(error)) from error
             return 0

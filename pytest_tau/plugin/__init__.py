@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from . import capabilities
+from . import capabilities, for_commands
 from .options import (
     MARKER,
     OptionValues,
@@ -23,10 +23,7 @@ from .options import (
     check_ini_keys,
     check_names,
     hide_from_help,
-    named_domains,
-    option_groups,
     repetitions,
-    run_options,
 )
 from .run.fixtures import (
     _tau_models,
@@ -45,8 +42,6 @@ from .run.fixtures import (
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
-
-    from ..settings import Option
 
 
 __all__ = [
@@ -74,6 +69,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     """Add the options of the core and of the capabilities."""
     add_options(parser)
     capabilities.register(parser, pluginmanager)
+    pluginmanager.register(for_commands, "tau-commands")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -348,26 +344,3 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if trial is not None and not getattr(trial, "ended", True):
         pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
     return result
-
-
-# The command ``tau``
-
-
-def pytest_tau_provided(config: pytest.Config) -> Any:
-    """Return the domains by name, the evaluators, the names of the selected domains, and the capabilities."""
-    from .hook_calls import domains_of_plugins, evaluators_of_plugins
-
-    found = capabilities.capabilities_of(config)
-    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config), found
-
-
-def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
-    """Return the JSON Schema of the options."""
-    from .options_schema import options_schema
-
-    return options_schema(run_options(config).values())
-
-
-def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]]:
-    """Return the options by the title of their group."""
-    return option_groups(capabilities.capabilities_of(config))

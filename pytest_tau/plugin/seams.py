@@ -6,7 +6,7 @@ No conftest.py is meant to implement them.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -14,36 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
     from ..analysis.summary import DomainSummary
-    from ..capability import Capability
-    from ..environment import DomainSpec
-    from ..evaluation import Evaluator
     from ..runs.record import TrialRecord
-    from ..settings import Option
     from .wire import TrialReport
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_provided(
-    config: pytest.Config,
-) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...], tuple[Capability, ...]] | None:
-    """Return what plugins and settings provide; first result. Called by the command ``tau``.
-
-    Returns:
-        The domains by name, the evaluators, the names of the domains that the settings select, and the capabilities.
-
-    Raises:
-        pytest.UsageError: A plugin raised an exception, or returned something else.
-    """
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any] | None:
-    """Return the JSON Schema of the options; first result. Called by ``tau schema``."""
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]] | None:
-    """Return the options by the title of their group; first result. Called by ``tau options``."""
 
 
 @pytest.hookspec
