@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pytest_tau.language.agreement import has_limit
+
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASIDE = re.compile(r"(?:by the way|incidentally)\b", re.IGNORECASE)
 _YES = re.compile(r"^\W*(?:yes|yeah|sure|please do|i confirm|i agree|go ahead|ok|okay)\b(?!,? but)", re.IGNORECASE)
@@ -20,5 +22,5 @@ def drop_asides(text: str) -> str:
 
 
 def is_yes(text: str) -> bool:
-    """Return whether a text agrees to a proposal."""
-    return bool(_YES.search(text))
+    """Return whether a text agrees to a whole proposal."""
+    return bool(_YES.search(text)) and not has_limit(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..language import sentences, spoken
-from ..language.agreement import asks_for_yes, is_yes
+from ..language.agreement import asks_for_yes, has_limit, is_yes
 from ..language.claims import words_for_act
 from ..language.forms import forms_of
 from ..language.ids import kind_in
@@ -96,9 +96,12 @@ class Evidence:
         return [each for each in sentences(text) if any(map(act.fullmatch, plain_words(each)))]
 
     def agreement(self, before: int) -> tuple[int, int] | None:
-        """Return the request and the yes to it that come last before a message; None if there is no such pair."""
+        """Return the request and the yes to it that come last before a message; None if there is no such pair.
+
+        A yes with a limit, such as "yes, but not the second one", proves agreement to no certain part.
+        """
         answers = self.texts("user", before)
-        if not answers or not is_yes(answers[-1][1]):
+        if not answers or not is_yes(answers[-1][1]) or has_limit(answers[-1][1]):
             return None
         asked = self.texts("assistant", answers[-1][0])
         return (asked[-1][0], answers[-1][0]) if asked and asks_for_yes(asked[-1][1]) else None

@@ -59,6 +59,32 @@ _TAKEN_BACK: Final = re.compile(
     r"(?! (?:problem|worries|changes|issues?|objections?|rush|need|more|further|other|additional|one|that's|it's)\b)",
     re.IGNORECASE,
 )
+#: What a yes leaves out: "yes, but not the second one", "sure, except the lamp", "go ahead, but keep the bed".
+_LEAVES_OUT: Final = re.compile(
+    r"\b(?:but|just|only|though),? (?:please )?(?:definitely |certainly )?not (?!(?:sure|certain|aware|only|just"
+    r"|because|that (?:i|it)|(?:a|any|in|so|too|very|worried|happy|quite))\b)"
+    r"|(?:[,;\N{EM DASH}] ?|\band )(?:please )?not (?:for |on |to |with |in )?"
+    r"(?:the|that|this|those|these|my|today|tomorrow|now|yet|all|both|everything)\b"
+    r"|\b(?:except(?:ing)?(?: for)?|excluding|save for|all but|everything but"
+    r"|(?:other than|apart from|aside from)(?! (?:that|this)\b))\s"
+    r"|\bbut (?:please |i(?:'d| would|'ll| will)? (?:really |still |also )*(?:want to |like to |prefer to |need to )?)?"
+    r"(?:(?:do not|don't|never)(?! (?:have|know|remember|recall|see|think|mind|worry|forget|need|understand|care|like"
+    r"|use|get)\b)|leave|keep|skip|hold)\b",
+    re.IGNORECASE,
+)
+#: What a yes depends on, or is confined to.
+_DEPENDS: Final = re.compile(
+    r"\b(?:as long as|so long as|provided (?:that|it|there|they|this|we)|on (?:the |one )?condition"
+    r"|only if|unless|but (?:please )?(?:first|before|only|wait)|but i need to know)\b",
+    re.IGNORECASE,
+)
+#: The same right after the yes: "yes, if it is free", "yes, only the first one", "yes, without insurance".
+_CONFINED: Final = re.compile(
+    r"(?:(?<=yes)|(?<=sure)|(?<=fine)|(?=[,;\N{EM DASH}]))\W*(?:but )?if (?!you|that|possible|necessary|needed)"
+    r"|\W*(?:(?:but|and|please),? )*(?:(?:only|just) (?:for |with )?"
+    r"(?:the|that|this|those|these|my|one|item|order|#)\b|without (?!any (?:doubt|problem)|problem|doubt|delay|it\b))",
+    re.IGNORECASE,
+)
 _GO_AHEAD: Final = re.compile(r"\b(?:yes|yeah|go ahead|proceed|confirm(?:ed)?)\b", re.IGNORECASE)
 _ORDERS: Final = re.compile(
     r"\b(?:go ahead|proceed|please continue|i confirm|fine,? (?:then,? )?just do)\b", re.IGNORECASE
@@ -72,6 +98,8 @@ _ASKS: Final = re.compile(
     r"|['\"\u201c]yes['\"\u201d]|\breply\b|\blet me know\b|\bok(?:ay)?\?|\bcorrect\?|\bright\?",
     re.IGNORECASE,
 )
+#: A question for agreement that a no agrees to.
+_ASKS_FOR_OBJECTION: Final = re.compile(r"\b(?:any|have|an) objections?\b|\bmind if (?:i|we)\b", re.IGNORECASE)
 
 #: A text that is nothing but a yes to the question before, or orders it.
 _AT_ONCE: Final = re.compile(
@@ -96,7 +124,7 @@ _HESITATES: Final = re.compile(
 
 
 def is_yes(text: str) -> bool:
-    """Return whether a text of the user agrees to something."""
+    """Return whether a text of the user agrees to something, if only to a part of it: see ``has_limit``."""
     plain = plain_quotes(text)
     if _TAKEN_BACK.search(plain):
         return False
@@ -107,6 +135,15 @@ def is_no(text: str) -> bool:
     """Return whether a text of the user begins with a refusal or takes a request back, and agrees to nothing."""
     plain = plain_quotes(text)
     return bool(_TAKEN_BACK.search(plain)) or (bool(_NO.search(plain)) and not _affirms(_GO_AHEAD, plain))
+
+
+def has_limit(text: str) -> bool:
+    """Return whether a yes of the user leaves something out, depends on something, or is for a part only."""
+    plain = plain_quotes(text)
+    start = _end_of_yes(plain)
+    return start is not None and bool(
+        _LEAVES_OUT.search(plain, start) or _DEPENDS.search(plain, start) or _CONFINED.match(plain, start)
+    )
 
 
 def wishes(text: str) -> bool:
@@ -136,7 +173,7 @@ def is_plain_no(text: str) -> bool:
 
 def hesitates(text: str) -> bool:
     """Return whether a text of the user has words of a no, a doubt or a condition."""
-    return bool(_HESITATES.search(plain_quotes(text)))
+    return bool(_HESITATES.search(plain_quotes(text))) or has_limit(text)
 
 
 def asks_to_proceed(text: str) -> bool:
@@ -154,9 +191,25 @@ def asks_for_yes(text: str) -> bool:
     return bool(_ASKS.search(text))
 
 
+def asks_for_objection(text: str) -> bool:
+    """Return whether a text of the agent asks what speaks against something, so that a no agrees: "Any objections?"."""
+    return bool(_ASKS_FOR_OBJECTION.search(text))
+
+
 def _affirms(pattern: re.Pattern[str], text: str) -> bool:
     """Return whether a text has words of agreement that nothing before them in their clause negates."""
-    return any(not _NOT.search(_clause_before(text, word.start())) for word in pattern.finditer(text))
+    return _affirming(pattern, text) is not None
+
+
+def _affirming(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    words = pattern.finditer(text)
+    return next((word for word in words if not _NOT.search(_clause_before(text, word.start()))), None)
+
+
+def _end_of_yes(text: str) -> int | None:
+    """Return where the first words of agreement end in a text; None without any."""
+    word = _affirming(_YES, text)
+    return word and word.end()
 
 
 def _clause_before(text: str, end: int) -> str:

@@ -45,6 +45,8 @@ _NO_ACT = (
     r"|call|e-?mail|message|update you|look forward|get back|follow up|reach out|start|begin|transfer|connect|escalate"
     r"|send (?:you )?(?:\w+ ){0,2}(?:e-?mail|confirmation|message|text|link|receipt|copy|details))\b"
 )
+#: How a question begins that leaves out "do you", "would you", "are you" or "shall I".
+_SHORT = r"^\W*(?:(?:so|and|or|then|also|now|ok|okay|great|perfect)\b[, ]+)*"
 _AT_ONCE = r"(?:now|right away|straight away|right now|immediately|at once|for you)"
 
 #: Patterns of each kind of sentence, lower-case. One with ``?`` is found in questions only, one with ``.`` in others.
@@ -133,6 +135,10 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"|i (?:should|can|may)|you (?:agree|approve|accept))\b",
         r"\b(?:what do you think|how (?:does|do) (?:that|this|it|these|those) (?:sound|look))\b",
         rf"^if {_ALL_THIS}(?:'s| is| looks?| sounds?| all)* {_FINE}[^?]*\b(?:i'll|i will|i can|let me)\b",
+        rf"{_SHORT}(?:(?:may|can|could) (?:i|we)|deal|works for you)\?",
+        rf"{_SHORT}(?:(?:are )?(?:you|we) )?(?:all )?(?:ready|{_FINE})(?: to go)?\?",
+        rf"\b(?:{_FINE}|cool|happy) (?:by|with) (?:you|that|this|it|them)\b[^.]*\?",
+        r"\b(?:any|have|an) objections?\b[^.]*\?|\bmind if (?:i|we)\b[^.]*\?",
     ),
     # Offers something that the user may decline.
     "offers?": (
@@ -141,6 +147,10 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\bare you (?:willing|interested|ok|okay|happy)\b",
         r"\b(?:can|may|could) i (?:also )?(?:offer|interest|add|include)\b",
         r"\bcare for\b|^interested in\b",
+        rf"{_SHORT}(?:you )?(?:want|wish for|need|like|fancy|interested)\b"
+        rf"(?! (?:me|us) to\b| what\b| to (?!{_DOES}\b))",
+        rf"{_SHORT}(?:add|include|throw in)\b",
+        r"\bdo you (?:also )?need (?:an?|any|some|one|another)\b",
         r"\bhow about\b",
         r"\b(?:is|would) (?:that|this) (?:be )?acceptable\b",
         r"\b(?:would|does|will|do) (?:that|this|these|it|either|any of (?:these|those)) (?:work|help|suit|do)\b",

@@ -17,14 +17,18 @@ _SELLS: Final = (
     r"(?:add(?: you to)?|include|throw in|order|book|buy|purchase|reserve|rent|subscribe(?: you)?(?: to)?"
     r"|sign (?:you )?up(?: for)?|enrol\w*(?: you)?(?: in)?|put you on|join|donate|upgrade(?: to)?|get|take out)"
 )
-#: An offer of a thing, up to the thing: "Would you like a", "Shall I add", "interested in".
+#: How a question begins that leaves out "do you" or "would you".
+_SHORT: Final = r"^\W*(?:(?:so|and|or|then|also|now|ok|okay|great|perfect)\b[, ]+)*(?:you )?"
+#: An offer of a thing, up to the thing: "Would you like a", "Shall I add", "Need a", "interested in".
 _OFFERS: Final = re.compile(
-    rf"\b(?:would you (?:also |still )?(?:like|care for|want|prefer)|do you (?:also )?(?:want|need|wish for))"
+    rf"(?:\b(?:would you (?:also |still )?(?:like|care for|want|prefer)|do you (?:also )?(?:want|need|wish for))"
+    rf"|{_SHORT}(?:want|need|like|fancy|wish for))"
     rf"(?: (?:me )?to (?:also )?{_SELLS}\b(?: you)?)?"
     rf"(?= (?!(?:me|to|us|if|that|this|these|those|it|i|we|help|a copy)\b))"
     rf"|\b(?:shall|should|can|may|could) i (?:also )?(?:offer|interest|{_SELLS})\b(?: you)?(?: (?:in|with))?"
+    rf"|\bmind if i (?:also )?{_SELLS}(?:e?d)?\b"
     rf"|\bwould it be (?:ok|okay|all ?right|fine) (?:to|if i) (?:also )?{_SELLS}\b(?: you)?"
-    r"|\binterested in\b|^care for\b|\bhow about\b|\bin addition\b",
+    rf"|\binterested in\b|^care for\b|\bhow about\b|\bin addition\b|{_SHORT}(?:add|include|throw in)\b",
     re.IGNORECASE,
 )
 #: Where the thing that is offered ends: "insurance for $30", "a note that says …".
@@ -60,7 +64,8 @@ _INTRODUCES: Final = re.compile(
 #: An offer of what was spoken of before.
 _POINTS: Final = re.compile(
     rf"\b(?:shall|should|can|may|could) i (?:also |go ahead and )?{_SELLS}(?: (?:it|that|this|one|them|those)\b|\W*$)"
-    r"|^\W*(?:shall|should|may) i\W*$"
+    r"|^\W*(?:shall|should|may|can|could) i\W*$|\bhow about (?:it|that|this|one|them|those)\b"
+    rf"|{_SHORT}(?:want|need|like|fancy|care for|add|include) (?:it|that|this|one|them|those|some)\b"
     rf"|\bwould you (?:also )?(?:like|care for|want) (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b"
     rf"|\bdo you (?:also )?want (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b|^(?:are you )?interested\b",
     re.IGNORECASE,
@@ -89,7 +94,7 @@ _NO_CHOICE: Final = re.compile(
     r"(?:not|no|yes|else|something|anything|would|do|does|is|are|was|have|has|if|let|any|others?|should|shall|may|can"
     r"|could|will|so|more|less|perhaps|maybe|whether|need|want|prefer|i|we|you|there|how|what|which|when|where|me|us"
     r"|proceed|go|continue|cancel|return|exchange|modify|change|add|remove|keep|wait|update|book|see|look|check|search"
-    r"|make|use|pay|refund|replace|try|stay|leave|move|switch|upgrade|downgrade|explore"
+    r"|make|set|send|share|use|pay|refund|replace|try|stay|leave|move|switch|upgrade|downgrade|explore"
     r"|(?!morning|evening)\w+ing)\b",
     re.IGNORECASE,
 )

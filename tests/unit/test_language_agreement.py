@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_tau.language.agreement import asks_for_yes, asks_to_proceed, is_no, is_order, is_yes, wishes
+from pytest_tau.language.agreement import (
+    asks_for_objection,
+    asks_for_yes,
+    asks_to_proceed,
+    has_limit,
+    hesitates,
+    is_no,
+    is_order,
+    is_yes,
+    wishes,
+)
 
 YES = [
     "y",
@@ -55,6 +65,59 @@ NEITHER = [
     "That is not correct.",
     "I don't think that's right.",
 ]
+
+
+LIMITED = [
+    "Yes, but not the second one.",
+    "yes, except the lamp",
+    "sure, just not today",
+    "Go ahead. Just not on my card.",
+    "Yes to everything but the bags.",
+    "Sounds good, apart from the price.",
+    "Yes, please start the return for the kettle, but I want to keep the pet bed.",
+    "Yes, please go ahead, but don\u2019t return the Pet Bed.",
+    "Please go ahead and retry the return with these items, excluding the Pet Bed.",
+    "And yes, I want the refund to my credit card, not that gift card.",
+    "Yes, as long as I\u2019m getting the full refund, please go ahead.",
+    "Yes, if it is free.",
+    "Yes, but I need to know the cost of upgrading first.",
+    "Yes, only the first one.",
+    "Sure, without insurance.",
+]
+UNLIMITED = [
+    "Yes, please.",
+    "Yes, please, but I don't have the reservation id.",
+    "Sure, not sure which one it was, but go ahead.",
+    "Other than that, yes.",
+    "Yes, other than that it is right.",
+    "Yes, if you would.",
+    "Yes, do that without delay.",
+    "Yes, I am not only sure but happy.",
+    "Wi-Fi is off and not connected. Okay, what is next?",
+]
+
+
+@pytest.mark.parametrize("text", LIMITED)
+def test_a_yes_with_a_limit(text: str) -> None:
+    assert is_yes(text)
+    assert has_limit(text)
+    assert hesitates(text)
+
+
+@pytest.mark.parametrize("text", UNLIMITED)
+def test_a_yes_without_a_limit(text: str) -> None:
+    assert not has_limit(text)
+
+
+def test_a_no_has_no_limit() -> None:
+    assert not has_limit("No, not the lamp.")
+    assert not has_limit("My order has all but the lamp.")
+
+
+@pytest.mark.parametrize("text", ["Any objections?", "Do you have an objection to that?", "Would you mind if I did?"])
+def test_a_question_that_a_no_agrees_to(text: str) -> None:
+    assert asks_for_objection(text)
+    assert not asks_for_objection("Shall I go ahead?")
 
 
 @pytest.mark.parametrize("text", YES)

@@ -29,6 +29,10 @@ WANTED = words("I would like to rent an e-bike for Saturday. credit card")
         "Would you like me to add a child seat?",
         "Are you interested in a warranty?",
         "Would you like to add the extended warranty?",
+        "Want a helmet?",
+        "Need a child seat?",
+        "And fancy a water bottle?",
+        "Add a warranty?",
     ],
 )
 def test_an_offer_that_is_not_wanted(text: str) -> None:
@@ -46,6 +50,9 @@ def test_an_offer_that_is_not_wanted(text: str) -> None:
         "Shall I book the e-bike?",
         "Do you want to proceed with the insurance?",
         "Would you like the refund to go to your card?",
+        "Want a receipt?",
+        "Need the e-bike on Saturday?",
+        "Want me to add it?",
     ],
 )
 def test_an_offer_that_may_be_wanted(text: str) -> None:

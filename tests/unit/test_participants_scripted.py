@@ -265,11 +265,29 @@ def renter(**script: Any) -> Talk:
         "I recommend the premium insurance. Shall I go ahead and add it?",
         "May I add a helmet to your order?",
         "Care for a helmet?",
+        "We also have a helmet for $5. Want one?",
+        "There is also a helmet. Need it?",
+        "Want the newsletter?",
+        "Add insurance?",
     ],
 )
 def test_it_turns_down_offers_of_what_it_has_not_asked_for(offer: str) -> None:
     assert renter().say(offer) == "No, thank you."
     assert renter(accepts=["newsletter", "insurance", "helmet", "membership"]).say(offer) == YES
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["I can book the e-bike now. Shall I?", "The e-bike is free. Want it?", "Need a receipt?", "OK to go?", "May I?"],
+)
+def test_it_agrees_to_short_questions(question: str) -> None:
+    assert renter().say(question) == YES
+
+
+def test_it_has_no_objections() -> None:
+    assert renter().say("I will book the e-bike. Any objections?") == "No objections, please go ahead."
+    assert renter().say("Would you mind if I booked the e-bike?") == "No objections, please go ahead."
+    assert renter().say("Mind if I add a helmet?") == "Please do not do that."
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau.policy import is_yes
+from pytest_tau.language.agreement import has_limit, is_yes
 
 from ..constants import MAX_REFUEL_GB, TODAY
 from .dialog import ToolUse
@@ -87,7 +87,7 @@ class Account:
         if not 0 < amount <= most:
             return False
         answer = yield f"{amount:g} GB cost ${amount * price:.2f}, on your next bill. Do you confirm? (yes/no)"
-        if not is_yes(answer):
+        if not is_yes(answer) or has_limit(answer):
             return False
         yield ToolUse("refuel_data", {**self.ids, "gb_amount": amount})
         return True
@@ -108,7 +108,7 @@ class Account:
                 f"Your line is suspended because {due} is overdue. I can send you a payment request for it. "
                 "Do you agree to pay it? (yes/no)"
             )
-            if not is_yes(answer):
+            if not is_yes(answer) or has_limit(answer):
                 return False
             yield ToolUse("send_payment_request", {"customer_id": self.ids["customer_id"], "bill_id": bill["bill_id"]})
         yield f"There is a payment request for {due}. {STEPS['check_payment_request']} {STEPS['make_payment']}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ...language.agreement import asks_for_objection
 from ...language.offers import (
     alternatives_in,
     introduces_unrequested,
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 YES: Final = "Yes, please."
 NO: Final = "No, thank you."
+#: Yes and no to "Any objections?".
+_NO_OBJECTION: Final = "No objections, please go ahead."
+_OBJECTION: Final = "Please do not do that."
 
 
 class Decisions:
@@ -54,7 +58,12 @@ class Decisions:
         if "or" in sentence.words and accepted and declined:
             return f"{accepted.capitalize()}, please, not {declined}."
         choices = alternatives_in(sentence.text)
-        return self._choice(choices) if choices else YES if self._agrees(sentence, parsed) else NO
+        if choices:
+            return self._choice(choices)
+        agrees = self._agrees(sentence, parsed)
+        if asks_for_objection(sentence.text):
+            return _NO_OBJECTION if agrees else _OBJECTION
+        return YES if agrees else NO
 
     def declines(self, text: str) -> bool:
         """Return whether a sentence of a text offers what the script declines."""
