@@ -110,7 +110,7 @@ _AT_ONCE: Final = re.compile(
 #: A text that is nothing but a yes, or nothing but a no.
 _ONLY_YES: Final = re.compile(
     r"(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b"
-    r"(?:[ ,]+[\w']+){0,2}[.!]*",
+    r"(?:[ ,]+[a-z']+){0,2}[.!]*",
     re.IGNORECASE,
 )
 _ONLY_NO: Final = re.compile(

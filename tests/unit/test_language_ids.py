@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_tau.language.ids import addresses_in, codes_in, ids_in, is_id, keys_in, phones_in
+from pytest_tau.language.ids import (
+    addresses_in,
+    codes_in,
+    form_of,
+    ids_in,
+    is_id,
+    is_key,
+    is_plain_id,
+    keys_in,
+    kind_in,
+    phones_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +50,13 @@ def test_codes_addresses_and_phone_numbers() -> None:
     assert codes_in("from JFK to SFO, not to USAX") == ["JFK", "SFO"]
     assert addresses_in("mail a.b+c@mail.example.com, not @home") == ["a.b+c@mail.example.com"]
     assert phones_in("(480) 555-1234 or 480-555-9876; not 2024-555-98765") == ["(480) 555-1234", "480-555-9876"]
+
+
+def test_what_one_id_is_like() -> None:
+    assert form_of("#W12") == form_of("#A99") != form_of("A99")
+    assert (kind_in("credit_card_7"), kind_in("W12")) == ("credit card", "")
+    assert [name for name in ("W12345", "94110", "2024-05-17", "2024", "16GB") if is_plain_id(name)] == [
+        "W12345",
+        "94110",
+    ]
+    assert [name for name in ("a_b", "W1", "a@b.c", "a word 1", "word") if is_key(name)] == ["a_b", "W1", "a@b.c"]
