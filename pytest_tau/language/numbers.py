@@ -18,6 +18,7 @@ _QUANTITY: Final = re.compile(
     rf"(?P<sign>-)?(?P<currency>{_CURRENCY})?(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<unit> [a-z]+)?"
 )
 _ANY_DIGITS: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_RATE: Final = re.compile(r"(?<![\w#.,])(\d[\d,]*(?:\.\d+)?) ?%")
 _MULTIPLE: Final = re.compile(r"\b(\d)x\b")
 #: The words for small numbers, by the number.
 NUMBER_WORDS: Final[Mapping[float, tuple[str, ...]]] = {
@@ -95,7 +96,7 @@ def shortest_form(number: str) -> str:
 
 def rates_in(text: str) -> set[float]:
     """Return the rates in percent that a text has."""
-    return {number.value for number in numbers_in(text) if number.is_percent}
+    return set(map(value_of, _RATE.findall(text)))
 
 
 def multiples_in(text: str) -> set[int]:
