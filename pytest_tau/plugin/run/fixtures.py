@@ -153,7 +153,8 @@ def tau_simulation(
     from .waiting import run_trial
 
     spec = _graded(request, _tau_spec, tau_task)
-    return run_trial(request, _trial(request, spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
+    make = partial(_trial, request, spec, tau_trial, tau_env, _tau_models)
+    return run_trial(request, make, tau_agent, tau_user)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...clock import steady_time
 from ...errors import BudgetError
@@ -20,32 +20,37 @@ from .restore import check_reuse
 from .setup import task_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
     from ...models import Message, Simulation
     from .trials import TrialFuture
 
 
-def run_trial(request: pytest.FixtureRequest, trial: TrialFuture) -> Simulation:
+def run_trial(
+    request: pytest.FixtureRequest, make: Callable[[Any, Any], TrialFuture], agent: Any, user: Any
+) -> Simulation:
     """Run the trial of a test, or wait for the one that was prefetched or restored; a rerun runs a new one.
 
     Args:
         request: The request of a fixture of the test.
-        trial: The trial with what the fixtures have made.
+        make: Makes the trial of an agent and a user.
+        agent: The agent of the fixtures.
+        user: Their user.
 
     Raises:
         HarnessError: Anything but the agent failed.
     """
     __tracebackhide__ = True
     state = item_state(request.node)
-    earlier: TrialFuture | None = state.prefetched
-    if earlier is None:
+    trial: TrialFuture | None = state.prefetched
+    if trial is None:
         loop = fixture_loop(request)
-        state.trial = trial
+        state.trial = trial = make(agent, user)
         trial.start(BorrowedLoop(loop) if loop else None)
     else:
-        check_reuse(earlier, trial.agent, trial.user)
-        trial = earlier
+        check_reuse(trial, agent, user)
     return result_of(request.node, wait_for(trial))
 
 
