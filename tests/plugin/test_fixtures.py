@@ -249,7 +249,7 @@ class TestOverriding:
             project,
             "def tau_task(tau_task):\n"
             "    return tau_task.model_copy(update={'user_scenario': tau_task.user_scenario.model_copy("
-            "update={'instructions': 'Something else.'})})\n",
+            "update={'instructions': 'Something else.', 'script': None})})\n",
         )
         finished = run("--tau-agent", "noop")
         finished.outcomes(failed=1)
