@@ -32,11 +32,20 @@ from .message import spoken
 from .segments import sentences
 
 if TYPE_CHECKING:
-    from .agreement import agrees_at_once, asks_for_yes, hesitates, is_no, is_plain_no, is_plain_yes, is_yes
+    from .agreement import (
+        agrees_at_once,
+        asks_for_yes,
+        hesitates,
+        is_no,
+        is_plain_no,
+        is_plain_yes,
+        is_yes,
+        without_agreement,
+    )
     from .dates import dates_in
     from .details import CODE_DIGITS, Detail, details_in, values_in
     from .ids import addresses_in, ids_in, is_key
-    from .mentions import has_letters_of, has_word, only_gives, stated_as_own
+    from .mentions import has_letters_of, has_word, listed_in, only_gives, stated_as_own
     from .message import without_tokens
     from .names import base_name, is_name_of_handover, is_name_of_personal_data, name_words, plain_name
     from .numbers import digits_in, numbers_in, quantity_of, shortest_form
@@ -60,11 +69,11 @@ if TYPE_CHECKING:
 
 #: The other public names by their modules, which are imported when a name is asked for.
 _NAMES = {
-    "agreement": "agrees_at_once asks_for_yes hesitates is_no is_plain_no is_plain_yes is_yes",
+    "agreement": "agrees_at_once asks_for_yes hesitates is_no is_plain_no is_plain_yes is_yes without_agreement",
     "dates": "dates_in",
     "details": "CODE_DIGITS Detail details_in values_in",
     "ids": "addresses_in ids_in is_key",
-    "mentions": "has_letters_of has_word only_gives stated_as_own",
+    "mentions": "has_letters_of has_word listed_in only_gives stated_as_own",
     "message": "without_tokens",
     "names": "base_name is_name_of_handover is_name_of_personal_data name_words plain_name",
     "numbers": "digits_in numbers_in quantity_of shortest_form",
@@ -113,6 +122,7 @@ __all__ = [
     "is_plain_no",
     "is_plain_yes",
     "is_yes",
+    "listed_in",
     "mentions_refusal",
     "name_words",
     "numbers_in",
@@ -135,6 +145,7 @@ __all__ = [
     "wants_answer",
     "wants_booking",
     "wants_secret",
+    "without_agreement",
     "without_tokens",
     "words",
     "written_words",

@@ -122,6 +122,11 @@ _HESITATES: Final = re.compile(
     re.IGNORECASE,
 )
 
+#: A yes at the beginning of a text that goes on.
+_AGREES_FIRST: Final = re.compile(
+    r"\A(?:oh\W+)?(?:(?:ok|okay|sure|yeah|yep|yes)\b[\s,.;:!-]+)+(?:please[\s,.;:!-]+)?", re.IGNORECASE
+)
+
 
 def is_yes(text: str) -> bool:
     """Return whether a text of the user agrees to something, if only to a part of it: see ``has_limit``."""
@@ -159,6 +164,12 @@ def is_order(text: str) -> bool:
 def agrees_at_once(text: str) -> bool:
     """Return whether a text of the user begins with a yes, or orders the agent to go ahead."""
     return bool(_AT_ONCE.search(plain_quotes(text)))
+
+
+def without_agreement(text: str) -> str:
+    """Return a text without the yes that it begins with: "Yes, I moved." says why, and agrees to nothing elsewhere."""
+    rest = _AGREES_FIRST.sub("", text)
+    return f"{rest[:1].upper()}{rest[1:]}" if rest and rest != text else text
 
 
 def is_plain_yes(text: str) -> bool:

@@ -20,6 +20,8 @@ _SHORTEST_END: Final = 5
 _USER_ID: Final = re.compile(r"\b(?:user id|your id|with id|you are)(?: is)?\W{1,3}([a-z]\w*_\w*\d)\b", re.IGNORECASE)
 #: What a text may say before the value that it only gives.
 _GIVES: Final = r"(?:(?:oh|ok|okay|sorry|yes|sure)\W+)*(?:(?:my [\w ]+|it|that|this) (?:is|are)|it's|that's)?\W*"
+#: Words between values that are listed.
+_LISTS: Final = "and|or|plus|also|as well as|then"
 #: Without points before and behind it.
 _WORD: Final = re.compile(r"[a-z0-9@+](?:[a-z0-9.@+]*[a-z0-9@+])?")
 
@@ -52,6 +54,20 @@ def has_letters_of(text: str, value: str) -> bool:
 def only_gives(text: str, value: str) -> bool:
     """Return whether a text gives a value and says nothing else: "Sure, it's 19122."."""
     return re.fullmatch(rf"{_GIVES}{re.escape(value)}\W*", plain_quotes(text), re.IGNORECASE) is not None
+
+
+def listed_in(text: str, values: Iterable[str], name: str) -> str:
+    """Return the part of a text that lists values of one name: "#W1 and order #W2"; empty if it says more of them.
+
+    Args:
+        text: The text.
+        values: The values, each of which the text has.
+        name: Their name, such as ``order_id``.
+    """
+    own = "|".join(f"{re.escape(word)}s?" for word in name.split("_") if word)
+    between = rf"(?:\W+(?:{_LISTS}|{own})\b)*\W+"
+    found = re.search(between.join(map(re.escape, sorted(values, key=text.find))), text, re.IGNORECASE)
+    return found[0] if found else ""
 
 
 def stated_as_own(sentence: str, name: str) -> str:

@@ -50,7 +50,11 @@ _THANKS: Final = re.compile(
     r"(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
     re.IGNORECASE,
 )
-_UNKNOWN: Final = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b", re.IGNORECASE)
+_UNKNOWN: Final = re.compile(
+    r"\b(?:do not|don't) (?:\w+ly )?(?:know|have|remember|recall)\b|\b(?:can't|cannot|can not) (?:remember|recall)\b"
+    r"|\bnot (?:\w+ly )?sure (?:what|which|who|where|whether|if)\b|\b(?:have )?no idea\b|\bforgot\b",
+    re.IGNORECASE,
+)
 _WHEN: Final = re.compile(r"\b(?:dates?|days?|when|birth(?:day)?s?)\b", re.IGNORECASE)
 #: The agent waits for a yes to what it will do then.
 _WAITS_FOR_YES: Final = re.compile(

@@ -277,3 +277,67 @@ def test_the_domain_of_one_conversation_is_not_that_of_others(tau: Tau, tmp_path
     assert "1 made, 1 folded" in ran.out
     both = tau("task-from", "run", "--no-domain", "--domain", "retail", "-o", "c.tau.json")
     assert "--domain and --no-domain exclude each other" in both.err
+
+
+@pytest.mark.parametrize(
+    ("question", "orders"),
+    [
+        ("What is the total of my two orders, #W7 and #W8?", "#W7 and #W8"),
+        ("What did I pay for order #W8, and order #W7?", "#W8, and order #W7"),
+        # What is said of each belongs to it.
+        ("What is the total of #W7, the lamp, and #W8?", "What is the total of #W7, the lamp, and #W8?"),
+    ],
+)
+def test_a_fact_of_several_ids_is_the_ids(tau: Tau, tmp_path: Path, question: str, orders: str) -> None:
+    _, task = made_of(
+        tau,
+        tmp_path,
+        said("user", question),
+        call("get_order", order_id="#W7"),
+        result("get_order", {"order_id": "#W7", "total": 84.50}),
+        call("get_order", order_id="#W8"),
+        result("get_order", {"order_id": "#W8", "total": 15.50}),
+        said("assistant", "#W7 was 84.50 USD and #W8 15.50 USD."),
+    )
+    assert task.user_scenario.script.requests[0].facts == {"order_id": orders}
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("Yes, I found it cheaper.", "I found it cheaper."),
+        ("It looks ugly.", "It looks ugly."),
+        ("Sure, it is ugly.", "It is ugly."),
+        ("I\u2019m honestly not sure what the reason is.", None),
+        ("Oh boy, I can\u2019t remember the reason!", None),
+    ],
+)
+def test_a_fact_neither_agrees_nor_is_unknown(tau: Tau, tmp_path: Path, reply: str, reason: str | None) -> None:
+    _, task = made_of(
+        tau,
+        tmp_path,
+        said("user", "Please cancel my order #W7."),
+        said("assistant", "Shall I cancel it? Please tell me the reason."),
+        said("user", reply),
+        call("cancel_order", order_id="#W7"),
+        result("cancel_order", CANCELLED),
+        said("assistant", "Order #W7 is cancelled."),
+    )
+    facts = task.user_scenario.script.requests[0].facts
+    assert {name: value for name, value in facts.items() if name != "order_id"} == (
+        {"reason": reason} if reason else {}
+    )
+
+
+def test_the_user_knows_nothing_that_a_failed_call_was_given(tau: Tau, tmp_path: Path) -> None:
+    _, task = made_of(
+        tau,
+        tmp_path,
+        said("user", "Please cancel my order #W7, or else return it."),
+        call("cancel_order", order_id="#W7", reason="no longer needed"),
+        result("cancel_order", "Error: it was delivered"),
+        call("return_order", order_id="#W7"),
+        result("return_order", {**ORDER, "status": "returned"}),
+        said("assistant", "Order #W7 is returned."),
+    )
+    assert "no longer needed" not in task.user_scenario.model_dump_json()

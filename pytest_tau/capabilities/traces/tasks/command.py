@@ -142,6 +142,7 @@ def run(args: argparse.Namespace) -> int:
     }
     if len(options) == 1 and not attempts[0].draft:
         name, *further = options.pop()
+        further += ["--tau-data", str(args.data)] if args.data else []
         command = ["pytest", str(target), "--tau-domain", name, *further, "--tau-agent", "gold"]
         _print(f"run: {shlex.join(command)}")
     return int(bool(refused))

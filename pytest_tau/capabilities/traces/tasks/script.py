@@ -13,12 +13,14 @@ from ....language import (
     identifies_user,
     is_plain_no,
     is_plain_yes,
+    listed_in,
     only_gives,
     parse,
     says_unknown,
     sentences,
     stated_as_own,
     thanks,
+    without_agreement,
     words,
 )
 from ....models import Answer, Goal, Request, UserScript
@@ -108,7 +110,8 @@ class ScriptDraft:
             known = self._facts.get(name, self._requests[-1]["facts"].get(name, ""))
             about = [sentence for sentence in sentences(text) if any(has_word(sentence, value) for value in values)]
             if not all(has_word(known, value) for value in values):
-                self._know(name, values[0] if len(values) == 1 else _ended(" ".join(about)))
+                several = len(values) > 1 and (listed_in(text, values, name) or _ended(" ".join(about)))
+                self._know(name, several or values[0])
 
     def _asks_for_more(self, text: str, parsed: ParsedText) -> bool:
         """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
@@ -130,7 +133,7 @@ class ScriptDraft:
             for name in facts_in(sentence.asked or sentence.words, names, self._spoken)
         ]
         parts = sentences(text)
-        if len({*asked_names}) == 1 and not any(_gives_nothing(part) for part in parts[:1]):
+        if len({*asked_names}) == 1 and not _gives_nothing(parts[0]) and not any(map(says_unknown, parts)):
             parts = [text]  # all of it is about the one thing
         for sentence in parts:
             if _gives_nothing(sentence):
@@ -143,7 +146,8 @@ class ScriptDraft:
 
     def _keep_fact(self, name: str, sentence: str) -> None:
         plain = stated_as_own(sentence, name)
-        value = plain or _ended(sentence)
+        alone = (known for own, known in self._values_in(sentence) if own == name and only_gives(sentence, known))
+        value = plain or next(alone, "") or _ended(without_agreement(sentence))
         # Who the user is may be asked for at any time; the rest belongs to a request.
         facts = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in facts or facts[name] in sentence:

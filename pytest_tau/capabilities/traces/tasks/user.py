@@ -180,12 +180,13 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
 
 
 def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[tuple[int, str, str]]:
-    """Yield what the agent has put into its own words: arguments of writes that neither the person nor a result had."""
+    """Yield what the agent has put into its own words: arguments of successful writes that nothing before has had."""
     environment = domain.environment()
     for call in calls:
         known = (m for n, m in enumerate(messages) if m.role == "user" or (m.role == "tool" and n < call.message_idx))
         known_text = " ".join(m.content or "" for m in known).lower()
-        if environment.mutates(call.call.name, "assistant"):
+        failed = call.result is None or is_error(call.result)
+        if environment.mutates(call.call.name, "assistant") and not failed:
             for name, value in call.call.arguments.items():
                 if isinstance(value, str) and value and value.lower() not in known_text:
                     yield call.message_idx, name, value
