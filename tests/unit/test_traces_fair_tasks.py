@@ -341,3 +341,18 @@ def test_the_user_knows_nothing_that_a_failed_call_was_given(tau: Tau, tmp_path:
         said("assistant", "Order #W7 is returned."),
     )
     assert "no longer needed" not in task.user_scenario.model_dump_json()
+
+
+def test_a_fact_that_is_an_id_is_the_id(tau: Tau, tmp_path: Path) -> None:
+    _, task = made_of(
+        tau,
+        tmp_path,
+        said("user", "Please cancel my order."),
+        said("assistant", "What is your order ID?"),
+        said("user", "The order ID is #W7, if I read it right."),
+        call("cancel_order", order_id="#W7"),
+        result("cancel_order", CANCELLED),
+        said("assistant", "Order #W7 is cancelled."),
+    )
+    assert task.user_scenario.script.requests[0].facts == {"order_id": "#W7"}
+    assert "order id: #W7" in task.user_scenario.instructions.known_info

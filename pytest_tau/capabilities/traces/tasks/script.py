@@ -146,8 +146,9 @@ class ScriptDraft:
 
     def _keep_fact(self, name: str, sentence: str) -> None:
         plain = stated_as_own(sentence, name)
-        alone = (known for own, known in self._values_in(sentence) if own == name and only_gives(sentence, known))
-        value = plain or next(alone, "") or _ended(without_agreement(sentence))
+        known = [known for own, known in self._values_in(sentence) if own == name]
+        is_value = len(known) == 1 and (only_gives(sentence, known[0]) or any(map(str.isdigit, known[0])))
+        value = plain or (known[0] if is_value else _ended(without_agreement(sentence)))
         # Who the user is may be asked for at any time; the rest belongs to a request.
         facts = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in facts or facts[name] in sentence:
@@ -164,7 +165,8 @@ class ScriptDraft:
         """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
         if request := self._request_at(number):
             fact = request["facts"].get(name)
-            request["facts"][name] = f"{fact} Please note: {value}." if fact else value
+            if not fact or value not in fact:
+                request["facts"][name] = f"{fact} Please note: {value}." if fact else value
 
     def correct(self, turn: Turn, reply: str) -> bool:
         """Let the script say what the person said where it says something else; return whether that is possible."""
