@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(
     rf"(?<![\w#.,])(?:{_CURRENCY}|(?<!\w-))(?P<digits>{_DIGITS})(?P<percent> ?%)?(?!\w|[.,]\d|-\d+-)"
 )
 _QUANTITY: Final = re.compile(
-    rf"(?P<sign>-)?(?P<currency>{_CURRENCY})?(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<unit> [a-z]+)?"
+    rf"(?P<sign>-)?(?P<currency>{_CURRENCY})?(?P<digits>\d[\d,]*(?:\.\d+)?)(?: (?P<unit>[a-z]+))?"
 )
 _ANY_DIGITS: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _RATE: Final = re.compile(r"(?<![\w#.,])(\d[\d,]*(?:\.\d+)?) ?%")
@@ -55,10 +55,12 @@ class Quantity(NamedTuple):
 
     Attributes:
         value: Its value.
+        unit: The word behind it; empty if there is none.
         is_amount: Whether it has the sign of a currency, a unit or decimals: ``$12``, ``1390 points``, ``4.50``.
     """
 
     value: float
+    unit: str
     is_amount: bool
 
 
@@ -79,7 +81,7 @@ def quantity_of(text: str) -> Quantity | None:
     if match is None:
         return None
     is_amount = bool(match["currency"] or match["unit"] or "." in match["digits"])
-    return Quantity(value_of(match["digits"]) * (-1 if match["sign"] else 1), is_amount)
+    return Quantity(value_of(match["digits"]) * (-1 if match["sign"] else 1), match["unit"] or "", is_amount)
 
 
 def value_of(number: str) -> float:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A field of a result that is a text: ``transaction_amount: $156.78``.
 _FIELD = re.compile(r"(?m)^\s*[-*]?\s*(\w+): (-?\$?\d[^\n]*?)\s*$")
+#: Units of amounts of money: other ones are those of sizes and times.
+_UNITS = ("", "points", "dollars")
 #: The most amounts of a kind whose sums are looked at, and the most addends of a sum.
 MOST, ADDENDS = 24, 6
 _CENT = 0.006
@@ -107,7 +109,7 @@ def amounts_in(text: str) -> tuple[Amount, ...]:
         except DocumentError:
             pass
     fields = ((name, quantity_of(value)) for name, value in _FIELD.findall(text))
-    named = [Amount(name, quantity.value) for name, quantity in fields if quantity]
+    named = [Amount(name, quantity.value) for name, quantity in fields if quantity and quantity.unit in _UNITS]
     return (*named, *(Amount("", number.value) for number in numbers_in(text) if not number.is_percent))
 
 
@@ -120,5 +122,5 @@ def _of_json(value: Any, name: str) -> Iterator[Amount]:
             yield from _of_json(part, name)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield Amount(name or "result", float(value))
-    elif isinstance(value, str) and (quantity := quantity_of(value)):
+    elif isinstance(value, str) and (quantity := quantity_of(value)) and not quantity.unit:
         yield Amount(name or "result", quantity.value)

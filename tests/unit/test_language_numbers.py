@@ -40,17 +40,17 @@ def test_a_number_has_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "is_amount"),
+    ("text", "value", "unit", "is_amount"),
     [
-        ("1390", 1390, False),
-        ("$12", 12, True),
-        ("-$12.50", -12.5, True),
-        ("1,390 points", 1390, True),
-        ("4.50", 4.5, True),
+        ("1390", 1390, "", False),
+        ("$12", 12, "", True),
+        ("-$12.50", -12.5, "", True),
+        ("1,390 points", 1390, "points", True),
+        ("4.50", 4.5, "", True),
     ],
 )
-def test_a_quantity(text: str, value: float, *, is_amount: bool) -> None:
-    assert quantity_of(text) == (value, is_amount)
+def test_a_quantity(text: str, value: float, unit: str, *, is_amount: bool) -> None:
+    assert quantity_of(text) == (value, unit, is_amount)
 
 
 @pytest.mark.parametrize("text", ["", "12 of 20", "#12", "May 5", "2024-05-17", "W12", "12 gift cards"])
