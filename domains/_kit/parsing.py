@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_tau.language.agreement import has_limit
+from pytest_tau.policy import has_limit
 
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASIDE = re.compile(r"(?:by the way|incidentally)\b", re.IGNORECASE)

@@ -5,7 +5,7 @@ that it stands for, and a function that looks at the :class:`Trajectory` of a fi
 """
 
 from ..language import sentences, spoken
-from ..language.agreement import asks_for_yes, is_no, is_yes, wishes
+from ..language.agreement import asks_for_yes, has_limit, is_no, is_yes, wishes
 from ..language.mentions import mentions, mentions_any, short_names
 from .approvals import (
     REQUEST,
@@ -69,6 +69,7 @@ __all__ = [
     "counting_rules",
     "done_claims",
     "fingerprint",
+    "has_limit",
     "holds_in",
     "identification",
     "is_no",

@@ -7,7 +7,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau.language.agreement import has_limit, is_yes
+from pytest_tau.policy import has_limit, is_yes
 
 from ..constants import MAX_REFUEL_GB, TODAY
 from .dialog import ToolUse
