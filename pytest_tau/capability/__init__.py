@@ -332,14 +332,18 @@ class ActiveCapability(NamedTuple):
 
 
 def deferred(place: str) -> Callable[..., Any]:
-    """Return a function that imports ``module:attribute`` when it is called, and calls that.
+    """Return a function that imports ``module:attribute`` when it is first called, and calls that.
 
     It keeps the object of a bundled capability light, which every run of pytest imports.
     """
+    function: Callable[..., Any] | None = None
 
     def call(*args: Any, **keywords: Any) -> Any:
-        module, _, name = place.partition(":")
-        return getattr(import_module(module), name)(*args, **keywords)
+        nonlocal function
+        if function is None:
+            module, _, name = place.partition(":")
+            function = getattr(import_module(module), name)
+        return function(*args, **keywords)
 
     return call
 
