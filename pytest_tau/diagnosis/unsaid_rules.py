@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ..language.mentions import mentions_any, short_names
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .facts import Facts
+
+_MAX_PARTS = 6  # Each more doubles the sums.
 
 
 def said_other(facts: Facts) -> Attribution | None:
@@ -28,7 +31,7 @@ def said_other(facts: Facts) -> Attribution | None:
             if following and any(map(str.isdigit, following[0][1])):
                 reason = "it said another number than its tool had shown"
                 return Attribution("agent", reason, following[0][0], f"never said: {text}; {quoted(following[0][1])}")
-    for text in unsaid:
+    for text in unsaid if not _are_parts(facts, unsaid) else ():
         shown = next((at for at, result in evidence.results if _has(result, text)), None)
         following = evidence.texts("assistant", after=shown)[:1] if shown is not None else []
         if following:
@@ -55,6 +58,17 @@ def _unsaid(facts: Facts) -> list[str]:
     info = facts.simulation.reward_info
     checks = (info and info.communicate_checks) or ()
     return [check.info for check in checks if not check.met] if facts.divergence is None else []
+
+
+def _are_parts(facts: Facts, unsaid: list[str]) -> bool:
+    """Return whether the amounts that were not said make up one that was: who asks for the total may need no more."""
+    info = facts.simulation.reward_info
+    said = [_number(check.info) for check in (info and info.communicate_checks) or () if check.met]
+    parts = [number for number in map(_number, unsaid) if number is not None]
+    if not 1 < len(parts) <= _MAX_PARTS:
+        return False
+    sums = [sum(map(math.prod, zip(parts, signs, strict=True))) for signs in product((1, -1), repeat=len(parts))]
+    return any(number is not None and math.isclose(number, total, abs_tol=0.005) for number in said for total in sums)
 
 
 def _names_in(value: Any) -> Iterator[str]:

@@ -174,6 +174,14 @@ def test_what_was_refunded_is_a_negative_payment(domain: Domain, amount: int, is
     assert (found.reason == "it did not say what a tool had shown") is is_shown
 
 
+@pytest.mark.parametrize(("total", "party"), [("107", "undecided"), ("108", "agent")])
+def test_the_parts_of_a_total_that_was_said(domain: Domain, total: str, party: str) -> None:
+    wanted = scenario("How much?", communicate_info=["167", "60", total], reward_basis=["COMMUNICATE"])
+    paid = answered(call("look", item_id="lamp"), json.dumps({"item_id": "lamp", "paid": 167, "refunded": 60}))
+    found = blamed(domain, wanted, user("How much in total?"), *paid, agent(f"{total} in total."), STOP)
+    assert found.party == party
+
+
 @pytest.mark.parametrize(
     ("said", "is_withdrawn"),
     [
