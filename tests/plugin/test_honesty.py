@@ -207,8 +207,7 @@ class TestOutsideChanges:
             "the environment was changed outside of the conversation's calls; executed on it directly: create_task"
         )
         run.line("  agent side: tasks/task_3  not expected", "Buy milk")
-        run.line("return the calls from respond(), or give the agent the tools of its trial (pytest_tau.own_loop)")
-        run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
+        run.line("looks like the harness's fault")
         run.line("tau: changes outside of the conversations' calls, not replayed by grading: create_task (1 trial)")
 
     def test_trials_that_passed_are_counted_too(self, project, a_task):
@@ -232,7 +231,6 @@ class TestOutsideChanges:
         project.tasks("mock/t.tau.json", [a_task()])
         run = project.run("--tau-agent", "noop")
         run.line("the environment was changed before the conversation; executed on it directly: create_task")
-        run.line("put the changes into the task's initial_state")
         run.lacks("not replayed by grading")
 
     @pytest.mark.parametrize("workers", [(), ("-n", "2")])
@@ -245,7 +243,7 @@ class TestOutsideChanges:
         run = project.run("--tau-domain", "shop", "--tau-agent", "own.py:agent", *workers)
         run.outcomes(passed=1, failed=1)
         run.line("  agent side: o1/status  expected ", '"paid"', '"cancelled"')
-        run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
+        run.line("looks like the harness's fault")
         run.line("outside of the conversations' calls, not replayed by grading: other code (2 trials)")
         run.line(
             "no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give"

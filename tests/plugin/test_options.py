@@ -244,7 +244,6 @@ class TestJudgeAndGrading:
     def test_reject(self, project):
         run = project.run("--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "reject")
         run.outcomes(failed=2)
-        run.line("NL assertions judged by 'reject': same verdict for every statement, no statement was read")
         run.line("judged untrue: The agent says that the task was created.")
 
     def test_ini(self, project):
