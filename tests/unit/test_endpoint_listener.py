@@ -455,9 +455,9 @@ def test_importing_is_light_and_the_extra_is_named():
     assert "the endpoint for models needs aiohttp: pip install './pytest-tau[endpoint]'" in out
 
 
-def test_a_process_ends_cleanly_with_requests_open():
-    out = python("""
-        import asyncio, threading, time, http.client
+#: A request whose answer does not come.
+WAITING = """
+        import asyncio, http.client, threading
         from urllib.parse import urlsplit
         from pytest_tau.endpoint import open_session
 
@@ -468,37 +468,6 @@ def test_a_process_ends_cleanly_with_requests_open():
                 self.started.set()
                 await asyncio.sleep(60)
 
-        session = Session()
-        threading.Thread(target=session.loop.run_forever, daemon=True).start()
-        parts = urlsplit(open_session(session).base_url)
-        connection = http.client.HTTPConnection(parts.hostname, parts.port)
-        connection.request("POST", parts.path + "/chat/completions", '{"model": "m", "messages": [{"role": "user"}]}')
-        assert session.started.wait(10)
-        print("end")
-        connection.close()
-    """)
-    assert out == "end\n"
-
-
-def test_a_client_that_waits_for_its_answer_does_not_delay_the_end_of_a_process():
-    out = python("""
-        import asyncio, atexit, http.client, threading, time
-        from urllib.parse import urlsplit
-        from pytest_tau.endpoint import open_session
-
-        class Session:
-            loop = asyncio.new_event_loop()
-            started = threading.Event()
-            async def complete(self, request):
-                self.started.set()
-                await asyncio.sleep(60)
-
-        def end():
-            print("slow" if time.monotonic() - began > 0.9 else "quick")
-            print(connection.getresponse().read().decode())
-            connection.close()
-
-        atexit.register(end)  # the last of those that are registered
         session = Session()
         threading.Thread(target=session.loop.run_forever, daemon=True).start()
         parts = urlsplit(open_session(session).base_url)
@@ -506,6 +475,30 @@ def test_a_client_that_waits_for_its_answer_does_not_delay_the_end_of_a_process(
         body = '{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
         connection.request("POST", parts.path + "/chat/completions", body)
         assert session.started.wait(10)
+"""
+
+
+def test_a_process_ends_cleanly_with_requests_open():
+    out = python(f"""
+        {WAITING}
+        print("end")
+        connection.close()
+    """)
+    assert out == "end\n"
+
+
+def test_a_client_that_waits_for_its_answer_does_not_delay_the_end_of_a_process():
+    out = python(f"""
+        import asyncio, atexit, http.client, threading, time
+        from pytest_tau.endpoint import open_session
+
+        def end():
+            print("slow" if time.monotonic() - began > 0.9 else "quick")
+            print(connection.getresponse().read().decode())
+            connection.close()
+
+        atexit.register(end)  # the last of those that are registered
+        {WAITING}
         began = time.monotonic()
     """)
     assert out.startswith("quick\n")
