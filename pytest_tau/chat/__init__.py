@@ -8,7 +8,7 @@ from .cassettes import Identity, Player, Recorder
 from .ledger import CallLedger
 from .prices import Price, price_of, refuse_unpriced, reported_cost
 from .refusals import fault_of, read_refusal
-from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
+from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage
 from .tape import Tape
 from .trial_models import TrialModel, TrialModels, attribute_calls, current_attribution
 
@@ -46,5 +46,4 @@ __all__ = [
     "usable_answer",
     "with_defaults",
     "with_proxy",
-    "without_secrets",
 ]

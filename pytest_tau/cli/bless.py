@@ -38,7 +38,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     from ..analysis.metrics import given_reference
-    from ..chat import without_secrets
+    from ..chat.requests import without_secrets
     from ..runs.baseline import note_baseline, write_baseline
     from ..runs.groups import count_tasks
     from ..runs.layout import BASELINE

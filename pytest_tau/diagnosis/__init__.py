@@ -2,7 +2,6 @@
 
 from ..models import Attribution, Divergence
 from .attribution import RULES, annotate_failure, attribute
-from .divergence import first_divergence
 from .explain import explain, message_lines, plain_text, verdict
 from .misunderstandings import UnclearReply, misunderstood_in, whose_misunderstanding
 from .turning_point import in_brief
@@ -15,7 +14,6 @@ __all__ = [
     "annotate_failure",
     "attribute",
     "explain",
-    "first_divergence",
     "in_brief",
     "message_lines",
     "misunderstood_in",

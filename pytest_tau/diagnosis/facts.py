@@ -11,7 +11,8 @@ from ..language.ids import ids_in
 from ..language.mentions import mentions, mentions_any
 from ..language.message import plain_quotes, without_tokens
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, strings_in
-from ..policy import check_policy, counting_rules, load_rules
+from ..policy import check_policy, load_rules
+from ..policy.check import counting_rules
 from ..references import open_choices
 from ..references.rules import breaches_in, carried_out
 from ..text import error_line, shorten

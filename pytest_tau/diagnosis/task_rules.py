@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..models import Attribution
-from ..references import not_brought_about, unstated
+from ..references import not_brought_about
+from ..references.values import unstated
 from ..text import listed
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from .formats import EndpointRequest
 from .listener import body_of, close_session, load_web, open_session
-from .session import Address, ToolOutcome, TrialSession, is_of_trial, mask_tokens
+from .session import Address, ToolOutcome, TrialSession, is_of_trial
 from .wire import WireReply, WireRequest, error_reply
 
 __all__ = [
@@ -17,6 +17,5 @@ __all__ = [
     "error_reply",
     "is_of_trial",
     "load_web",
-    "mask_tokens",
     "open_session",
 ]

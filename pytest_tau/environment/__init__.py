@@ -4,12 +4,12 @@ from ..errors import ToolError
 from ..models import Spoken
 from ..models.task_files import DEFAULT_SPLIT
 from .arguments import misfits
-from .changes import Change, value_changes
+from .changes import Change
 from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
 from .environment import Environment
-from .execution_checks import check_initial_state, check_reference, check_repeatable
+from .execution_checks import check_reference
 from .functions import domain_of, postgresql, sqlite
 from .jsonable import jsonable
 from .records import Record, canonical
@@ -19,7 +19,7 @@ from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
 from .validation import check_comparable, check_domain, check_history, check_task, on_other_domain
-from .values import Value, Values, declare_values, filled, flat_values, named_in, number_word, read_values
+from .values import Value, Values, filled, flat_values, named_in, number_word, read_values
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -48,11 +48,8 @@ __all__ = [
     "check_comparable",
     "check_domain",
     "check_history",
-    "check_initial_state",
     "check_reference",
-    "check_repeatable",
     "check_task",
-    "declare_values",
     "domain_of",
     "failed_action",
     "filled",
@@ -73,5 +70,4 @@ __all__ = [
     "stored_calls",
     "tool",
     "unstable_reference",
-    "value_changes",
 ]

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from ..documents import DocumentError, file_text, parse_json, read_text, read_toml
 from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_name
 from ..garbage import without_collections
-from ..models import load_splits, load_task_file
+from ..models import load_task_file
 from ..models.problems import place_and_problems
-from ..models.task_files import DEFAULT_SPLIT, SESSIONS_SPLIT, SPLITS, is_every_task, unknown_split
+from ..models.task_files import DEFAULT_SPLIT, SESSIONS_SPLIT, SPLITS, is_every_task, load_splits, unknown_split
 from .records import content_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError
 from ..evaluation.partial import current_state
 from ..models import AssistantMessage, ToolMessage, UserMessage, clone, heard
-from ..participants import chat_messages, has_ticket, llm_system_message
+from ..participants import chat_messages
+from ..participants.prompts import has_ticket, llm_system_message
 
 if TYPE_CHECKING:
     from ..environment import Domain, Environment

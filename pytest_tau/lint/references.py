@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..references import disagreements, unread_tables
+from ..references.contradictions import disagreements, unread_tables
 from .findings import Finding
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ from .simulations import (
     calls_in,
     simulation_id,
 )
-from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
+from .task_files import TaskFileContent, load_task_file, parse_task
 from .tasks import (
     APPROVER,
     REWARD_TYPES,
@@ -81,7 +81,6 @@ from .tasks import (
     InitialState,
     Instructions,
     Outcome,
-    RewardType,
     Session,
     Task,
     UserScenario,
@@ -143,7 +142,6 @@ __all__ = [
     "ReviewJudge",
     "ReviewMode",
     "RewardInfo",
-    "RewardType",
     "Session",
     "Simulation",
     "Spoken",
@@ -165,12 +163,9 @@ __all__ = [
     "clone",
     "first_problem",
     "heard",
-    "in_split",
     "interval",
     "is_beginning",
     "json_copy",
-    "load_json",
-    "load_splits",
     "load_task_file",
     "not_json",
     "openings",

@@ -1,29 +1,11 @@
 """Participants: agents and users in their forms, and the built-in ones."""
 
 from .adapters import adapt
-from .agents import (
-    BUILT_IN,
-    DONE,
-    FAULTY_AGENTS,
-    DummyUser,
-    EndpointAgent,
-    GoldAgent,
-    GoldUser,
-    LLMAgent,
-    LLMGuidedAgent,
-    LLMGuidedAgentNoArgs,
-    LLMSoloAgent,
-    LLMUser,
-    NoopAgent,
-    NoopUser,
-    Recording,
-    Replay,
-    load_recordings,
-)
+from .agents import BUILT_IN, DONE, FAULTY_AGENTS, GoldAgent, LLMAgent, LLMUser, Recording, Replay
 from .agents.replay import ReplayParticipant
 from .base import Adapter, BuiltIn
 from .behaviours import BEHAVIOURS, COOPERATIVE, Behaviour, Heard, Manner
-from .chat_format import chat_messages, visible_to
+from .chat_format import chat_messages
 from .containment import describe
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
@@ -32,15 +14,13 @@ from .loading import (
     calls_no_model,
     default_user,
     domain_agent,
-    is_endpoint,
     is_of_domain,
     load_object,
     load_source,
 )
 from .personas import BEHAVIOUR
-from .prompts import OFFICIAL_GUIDELINES, has_ticket, llm_system_message, load_prompt, official_guidelines
 from .replies import TextStream, as_message, short_repr
-from .scripted import ScriptedUser, is_playable, script_of, unread_prose
+from .scripted import ScriptedUser, script_of, unread_prose
 from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
 
@@ -52,27 +32,18 @@ __all__ = [
     "COOPERATIVE",
     "DONE",
     "FAULTY_AGENTS",
-    "OFFICIAL_GUIDELINES",
     "Adapter",
     "Agent",
     "AgentTask",
     "Behaviour",
     "BlockingCaller",
     "BuiltIn",
-    "DummyUser",
-    "EndpointAgent",
     "GoldAgent",
-    "GoldUser",
     "Heard",
     "Incoming",
     "LLMAgent",
-    "LLMGuidedAgent",
-    "LLMGuidedAgentNoArgs",
-    "LLMSoloAgent",
     "LLMUser",
     "Manner",
-    "NoopAgent",
-    "NoopUser",
     "Participant",
     "ParticipantContext",
     "ParticipantSource",
@@ -93,20 +64,12 @@ __all__ = [
     "default_user",
     "describe",
     "domain_agent",
-    "has_ticket",
-    "is_endpoint",
     "is_of_domain",
-    "is_playable",
-    "llm_system_message",
     "load_object",
-    "load_prompt",
-    "load_recordings",
     "load_source",
-    "official_guidelines",
     "script_of",
     "short_repr",
     "trailing_results",
     "unread_prose",
     "view_of",
-    "visible_to",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..background import BackgroundLoop
 from ..errors import TauError
 from ..models import Played, beginnings, clone, session_break, shown_messages
-from ..participants import visible_to
+from ..participants.chat_format import visible_to
 from ..participants.human import LeftError, Prompt, Screen, Surroundings
 from ..participants.human.prompt import Command, surroundings
 from ..reports.conversations import verdict_lines

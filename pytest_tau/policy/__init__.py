@@ -5,13 +5,12 @@ that it stands for, and a function that looks at the :class:`Trajectory` of a fi
 """
 
 from ..language import sentences, spoken
-from ..language.agreement import asks_for_yes, has_limit, is_no, is_yes, wishes
+from ..language.agreement import has_limit, is_no, is_yes, wishes
 from ..language.mentions import mentions, mentions_any, short_names
 from .approvals import (
     REQUEST,
     Approval,
     acts_in,
-    approval_rules,
     approvals_of,
     check_approval,
     parse_approval,
@@ -21,9 +20,8 @@ from .approvals import (
 )
 from .check import check_policy, counting_rules, load_rules, report_of
 from .claims import done_claims
-from .editions import fingerprint, holds_in, stated_as, states
+from .editions import fingerprint, stated_as, states
 from .makers import (
-    asked_writes,
     confirmation,
     identification,
     no_text_with_calls,
@@ -41,7 +39,7 @@ from .rule import Rule, bounded
 from .sections import policy_sections
 from .ties import Sentence, Tie, policy_sentences, sentences_of_domain
 from .trajectory import Trajectory
-from .ways_round import WayRound, load_ways_round
+from .ways_round import WayRound
 
 __all__ = [
     "POLICY",
@@ -58,10 +56,7 @@ __all__ = [
     "Turn",
     "WayRound",
     "acts_in",
-    "approval_rules",
     "approvals_of",
-    "asked_writes",
-    "asks_for_yes",
     "bounded",
     "check_approval",
     "check_policy",
@@ -70,12 +65,10 @@ __all__ = [
     "done_claims",
     "fingerprint",
     "has_limit",
-    "holds_in",
     "identification",
     "is_no",
     "is_yes",
     "load_rules",
-    "load_ways_round",
     "mentions",
     "mentions_any",
     "no_text_with_calls",

@@ -18,7 +18,7 @@ from ..language.scenarios import (
     wants_only_if,
 )
 from ..language.tokens import stems_in
-from ..policy import load_ways_round
+from ..policy.ways_round import load_ways_round
 from ..text import one_line
 from .alternatives import References
 from .slots import is_write, records_of, slots_of

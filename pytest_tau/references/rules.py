@@ -6,7 +6,8 @@ import weakref
 from typing import TYPE_CHECKING
 
 from ..models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
-from ..policy import check_policy, holds_in, load_rules
+from ..policy import check_policy, load_rules
+from ..policy.editions import holds_in
 from .documents import documents_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from ..chat.requests import public_arguments
 from ..environment import DEFAULT_SPLIT
 from ..errors import TauError
 from ..evaluation import LazyJudge
-from ..participants import BY_MODEL, OFFICIAL_GUIDELINES, Prompting
+from ..participants import BY_MODEL, Prompting
+from ..participants.prompts import OFFICIAL_GUIDELINES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..capability import bundled_by_default
 from ..chat import ModelArguments, Role
 from ..evaluation import Evaluation
-from ..participants import calls_no_model, default_user, is_endpoint
+from ..participants import calls_no_model, default_user
 from ..participants.behaviours import BEHAVIOURS
+from ..participants.loading import is_endpoint
 from ..protocol import TAU, Protocol
 from ..run_settings import (
     DEFAULT_TIMEOUT,

@@ -11,7 +11,8 @@ import pytest
 import pytest_tau
 from pytest_tau.chat import LLM
 from pytest_tau.integrations.openai_api import OpenAIServer
-from pytest_tau.participants import Prompting, official_guidelines
+from pytest_tau.participants import Prompting
+from pytest_tau.participants.prompts import official_guidelines
 from pytest_tau.protocol import Protocol, Texts, load_texts, read_checkout, with_texts, write_texts
 from pytest_tau.testing import ModelServer
 

@@ -17,11 +17,12 @@ from pytest_tau.capabilities.approvals.approver import HumanApprover
 from pytest_tau.capabilities.approvals.script import lint, script_of
 from pytest_tau.capability.views import LintView
 from pytest_tau.chat import LLM
-from pytest_tau.environment import declare_values
+from pytest_tau.environment.values import declare_values
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Task
 from pytest_tau.participants import BlockingCaller
-from pytest_tau.policy import counting_rules, load_rules, parse_approval, with_approvals
+from pytest_tau.policy import load_rules, parse_approval, with_approvals
+from pytest_tau.policy.check import counting_rules
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .scripted_chat import Chat

@@ -17,7 +17,8 @@ import httpx
 import openai
 import pytest
 
-from pytest_tau.endpoint import close_session, listener, mask_tokens, open_session
+from pytest_tau.endpoint import close_session, listener, open_session
+from pytest_tau.endpoint.session import mask_tokens
 from pytest_tau.errors import ContextWindowError, ModelError, ReplayError, TauError
 
 from .endpoint_session import ScriptedSession, serving, text_reply

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_tau.environment import Change, canonical, value_changes
+from pytest_tau.environment import Change, canonical
+from pytest_tau.environment.changes import value_changes
 
 #: Values, deep enough for lists of objects, with few leaves so that many parts of two values are equal.
 VALUES = st.recursive(

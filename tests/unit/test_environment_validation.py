@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_tau.environment import check_initial_state, check_task
+from pytest_tau.environment import check_task
+from pytest_tau.environment.execution_checks import check_initial_state
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import REWARD_TYPES
 

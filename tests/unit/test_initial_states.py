@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_tau import load_domain
-from pytest_tau.environment import Environment, Toolkit, check_initial_state, initial_state
+from pytest_tau.environment import Environment, Toolkit, initial_state
+from pytest_tau.environment.execution_checks import check_initial_state
 from pytest_tau.models import ToolCall
 
 if TYPE_CHECKING:

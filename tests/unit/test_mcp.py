@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import pytest_tau
-from pytest_tau.environment import check_repeatable, check_task
+from pytest_tau.environment import check_task
+from pytest_tau.environment.execution_checks import check_repeatable
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain

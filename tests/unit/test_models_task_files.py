@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.errors import ConfigurationError, TaskFormatError
-from pytest_tau.models import load_json, load_splits, load_task_file, parse_task
-from pytest_tau.models.task_files import in_split
+from pytest_tau.models import load_task_file, parse_task
+from pytest_tau.models.task_files import in_split, load_json, load_splits
 
 from .tiny import raw_task
 

@@ -11,8 +11,10 @@ import pytest_tau
 from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, MultiToolMessage, SystemMessage, ToolCall, ToolMessage, UserMessage
-from pytest_tau.participants import NoopAgent, ParticipantContext, adapt, chat_messages, visible_to
+from pytest_tau.participants import ParticipantContext, adapt, chat_messages
 from pytest_tau.participants.adapters import check_form
+from pytest_tau.participants.agents import NoopAgent
+from pytest_tau.participants.chat_format import visible_to
 from pytest_tau.participants.containment import ForeignError
 from pytest_tau.testing import ScriptedParticipant, call as reply_call
 

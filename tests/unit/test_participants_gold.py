@@ -7,7 +7,8 @@ import pytest
 import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.models import ToolMessage
-from pytest_tau.participants import DONE, GoldAgent, GoldUser, ParticipantContext
+from pytest_tau.participants import DONE, GoldAgent, ParticipantContext
+from pytest_tau.participants.agents import GoldUser
 from pytest_tau.participants.agents.gold import rounds_of
 
 from .tiny import action, agent, check, run, task, user

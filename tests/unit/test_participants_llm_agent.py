@@ -9,15 +9,8 @@ from pytest_tau.chat import LLM, ChatReply, TrialModels
 from pytest_tau.environment import Tool
 from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError, ParticipantError, ReplayError
 from pytest_tau.models import MultiToolMessage, ToolCall, ToolMessage
-from pytest_tau.participants import (
-    DONE,
-    EndpointAgent,
-    LLMAgent,
-    LLMGuidedAgent,
-    LLMGuidedAgentNoArgs,
-    LLMSoloAgent,
-    Prompting,
-)
+from pytest_tau.participants import DONE, LLMAgent, Prompting
+from pytest_tau.participants.agents import EndpointAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
 
 from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
 from .tiny import action, call, run, task, user

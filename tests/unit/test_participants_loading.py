@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.participants import (
-    BUILT_IN,
-    EndpointAgent,
-    NoopAgent,
-    load_source,
-)
+from pytest_tau.participants import BUILT_IN, load_source
+from pytest_tau.participants.agents import EndpointAgent, NoopAgent
 from pytest_tau.participants.clients import imported_clients
 
 from .tiny import agent, run, task, user
@@ -88,7 +84,7 @@ def test_the_current_folder_is_the_default(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_a_module_s_attribute() -> None:
-    source = load_source("pytest_tau.participants:NoopAgent", "agent")
+    source = load_source("pytest_tau.participants.agents:NoopAgent", "agent")
     assert source.target is NoopAgent
 
 

@@ -6,7 +6,8 @@ import pytest
 
 import pytest_tau
 from pytest_tau.errors import ParticipantError
-from pytest_tau.participants import DummyUser, ParticipantContext
+from pytest_tau.participants import ParticipantContext
+from pytest_tau.participants.agents import DummyUser
 
 from .tiny import action, agent, run, task
 

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models.messages import STOP_TOKENS
-from pytest_tau.participants import ParticipantContext, Prompting, load_prompt, official_guidelines
-from pytest_tau.participants.prompts import built_in, resolution_steps, system_message
+from pytest_tau.participants import ParticipantContext, Prompting
+from pytest_tau.participants.prompts import built_in, load_prompt, official_guidelines, resolution_steps, system_message
 from pytest_tau.protocol import fill, literal
 
 from .tiny import TinyTools, action, task

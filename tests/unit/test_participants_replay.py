@@ -9,7 +9,8 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ToolMessage
-from pytest_tau.participants import load_recordings, load_source
+from pytest_tau.participants import load_source
+from pytest_tau.participants.agents import load_recordings
 from pytest_tau.runner import SimulationSettings, TrialRunner, prepare_trial
 from pytest_tau.testing import ScriptedParticipant
 

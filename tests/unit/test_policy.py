@@ -12,13 +12,13 @@ import pytest
 from pytest_tau.environment import DomainSpec
 from pytest_tau.environment.toolkit import ToolInfo
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.language import asks_for_yes
 from pytest_tau.models import AssistantMessage, Task, ToolCall, ToolMessage, UserMessage
 from pytest_tau.policy import (
     Breach,
     PolicyReport,
     Rule,
     Trajectory,
-    asks_for_yes,
     check_policy,
     confirmation,
     done_claims,

@@ -6,8 +6,8 @@ import pytest
 
 from pytest_tau.capabilities.editions.lint import lint
 from pytest_tau.capability import LintView
-from pytest_tau.policy import Rule, fingerprint, holds_in
-from pytest_tau.policy.editions import sentences_of
+from pytest_tau.policy import Rule, fingerprint
+from pytest_tau.policy.editions import holds_in, sentences_of
 
 from . import tiny
 

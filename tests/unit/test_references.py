@@ -11,8 +11,8 @@ import pytest
 from pytest_tau.environment import Database, DomainSpec, Record, Table, ToolError, Toolkit, tool
 from pytest_tau.knowledge import Knowledge
 from pytest_tau.lint import lint_domain
-from pytest_tau.references import unstated
 from pytest_tau.references.amounts import Amounts, sum_of
+from pytest_tau.references.values import unstated
 
 if TYPE_CHECKING:
     from pathlib import Path

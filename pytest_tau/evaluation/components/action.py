@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ...environment import value_changes
+from ...environment.changes import value_changes
 from ...models import ActionCheck, call_as_text, without_beginnings
 from ...text import shorten
 from ..component import RewardComponent

@@ -147,7 +147,8 @@ class TaskFile(TaskCollector):
 
     def specs(self, context: RunContext) -> list[TaskSpec]:
         """Return the file's tasks, on the domain that the file, the command line or the folder names."""
-        from ...models import in_split, load_task_file
+        from ...models import load_task_file
+        from ...models.task_files import in_split
         from .tasks import TaskSelector
 
         content = load_task_file(self.path)

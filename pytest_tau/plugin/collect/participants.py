@@ -63,7 +63,7 @@ def _by_script(spec: TaskSpec) -> bool:
 
 
 def _check_playable(tasks: Sequence[Task]) -> None:
-    from ...participants import is_playable
+    from ...participants.scripted import is_playable
 
     silent = [task.id for task in tasks if not is_playable(task)]
     if silent:

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...capability.views import RunView
-from ...environment import (
-    DEFAULT_SPLIT,
-    check_domain,
-    check_history,
-    check_initial_state,
-    check_repeatable,
-    check_task,
-    on_other_domain,
-)
+from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_task, on_other_domain
+from ...environment.execution_checks import check_initial_state, check_repeatable
 from ...environment.functions.patching import patches_of
 from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_name
 from ...evaluation import known_components
