@@ -288,7 +288,7 @@ RULES = (
     Rule(
         "user",
         "the user never said an id or a number that its scenario gives and the call needs",
-        at_any(user_evidence.never_asked),
+        at_any(undone_rules.never_asked),
     ),
     Rule(
         "user",

@@ -88,6 +88,13 @@ def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
+def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user never said a value that the call needs, and the agent has not said that it made the call."""
+    if deviation.made is None and claimed(facts, deviation) is not None:
+        return None
+    return user_evidence.never_asked(facts, deviation)
+
+
 def _is_told_again(facts: Facts, text: str, deviation: Deviation) -> bool:
     """Return whether a text names a record that a write which was made has, and the missing one does not have."""
     wanted = {str(value) for slot in deviation.slots for value in slot.wanted}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import pytest_tau
 from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecided_rules, user_evidence, user_rules
 from pytest_tau.language.forms import forms_of, is_same
 from pytest_tau.language.wishes import refused_in, withdraws
@@ -245,3 +246,10 @@ def test_a_user_that_was_given_nothing_departs_from_nothing(domain: Domain, inst
         STOP,
     ]
     assert blamed(domain, wanted, HELLO, *talk).party == party
+
+
+def test_a_value_that_was_not_said_excuses_no_claim_of_a_change() -> None:
+    airline = pytest_tau.load_domain("airline")
+    (booking,) = [each for each in airline.tasks(None) if each.id == "book-cheapest-one-way"]
+    run = pytest_tau.simulate(booking, domain=airline, agent="saboteur:forgets-last-write", user="scripted", seed=300)
+    assert blamed(airline, booking, *run.messages).party == "agent"
