@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SHORTEST_ID: Final = 4
 #: A number with its unit (16GB, 24-hour, 10am, 2nd), or a short word and a digit, as in names of products.
 _MEASURED: Final = re.compile(r"\d{1,12}(?:[A-Z]{1,3}|-?[a-z]+|[A-Z][a-z]+)|[A-Za-z]{1,3}\d{1,2}")
+_PLAIN_ID: Final = re.compile(r"#?(?=\w*\d)\w{5,}")
 #: What may be the key of a record, or has one: a word with a digit, an underscore or an at sign is, else its capitals.
 _KEY: Final = re.compile(r"#?[\w@.+-]+")
 _MARK: Final = re.compile(r"[\d@_]")
@@ -48,7 +49,7 @@ def is_id(text: str, shortest: int = SHORTEST_ID) -> bool:
 
 def is_plain_id(text: str) -> bool:
     """Return whether a text is nothing but an id of letters and digits, at least five: no date, and no year."""
-    return "-" not in text and is_id(text, SHORTEST_ID + 1)
+    return _PLAIN_ID.fullmatch(text) is not None and not _MEASURED.fullmatch(text)
 
 
 def keys_in(text: str) -> Iterator[str]:
