@@ -254,7 +254,7 @@ def _ask(arguments: list[str], ask: Callable[[Any, Any], T]) -> T:
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
             """End pytest before it collects."""
             try:
-                answers.append(ask(config.pluginmanager.get_plugin("tau-commands"), config))
+                answers.append(ask(config.pluginmanager.get_plugin("tau").load_for_commands(), config))
             except pytest.UsageError as error:
                 raise ConfigurationError(str(error)) from error
             return 0

@@ -19,7 +19,7 @@ from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
 from .validation import check_comparable, check_domain, check_history, check_task, on_other_domain
-from .values import Value, Values, filled, flat_values, named_in, number_word, read_values
+from .values import Value, Values, declare_values, filled, flat_values, named_in, number_word, read_values
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -50,6 +50,7 @@ __all__ = [
     "check_history",
     "check_reference",
     "check_task",
+    "declare_values",
     "domain_of",
     "failed_action",
     "filled",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from . import capabilities, for_commands
+from . import capabilities
 from .options import (
     MARKER,
     OptionValues,
@@ -42,6 +42,7 @@ from .run.fixtures import (
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
+    from types import ModuleType
 
 
 __all__ = [
@@ -69,7 +70,11 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     """Add the options of the core and of the capabilities."""
     add_options(parser)
     capabilities.register(parser, pluginmanager)
-    pluginmanager.register(for_commands, "tau-commands")
+
+
+def load_for_commands() -> ModuleType:
+    """Return the module of what commands of ``tau`` ask of the plugin, which they find by its name."""
+    return import_module(".for_commands", __name__)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -22,6 +22,7 @@ from .check import check_policy, counting_rules, load_rules, report_of
 from .claims import done_claims
 from .editions import fingerprint, stated_as, states
 from .makers import (
+    asked_writes,
     confirmation,
     identification,
     no_text_with_calls,
@@ -57,6 +58,7 @@ __all__ = [
     "WayRound",
     "acts_in",
     "approvals_of",
+    "asked_writes",
     "bounded",
     "check_approval",
     "check_policy",

@@ -152,8 +152,7 @@ CONVERSATIONS = {
 
 @pytest.mark.parametrize("case", CONVERSATIONS)
 def test_what_the_conversation_is_not_about(case) -> None:
-    from pytest_tau.policy import Trajectory
-    from pytest_tau.policy.makers import asked_writes
+    from pytest_tau.policy import Trajectory, asked_writes
 
     said, proposed, bike, breaches = CONVERSATIONS[case]
     domain = domain_of("desk", make=Desk, tools=[Desk.find, Desk.rent], reads={"find"}, snapshot=vars).load()

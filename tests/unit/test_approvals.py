@@ -17,7 +17,7 @@ from pytest_tau.capabilities.approvals.approver import HumanApprover
 from pytest_tau.capabilities.approvals.script import lint, script_of
 from pytest_tau.capability.views import LintView
 from pytest_tau.chat import LLM
-from pytest_tau.environment.values import declare_values
+from pytest_tau.environment import declare_values
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Task
 from pytest_tau.participants import BlockingCaller

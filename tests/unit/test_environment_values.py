@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_tau.environment.values import declare_values, filled, flat_values, named_in, read_values
+from pytest_tau.environment import declare_values
+from pytest_tau.environment.values import filled, flat_values, named_in, read_values
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Task
 
