@@ -253,8 +253,9 @@ def _ask(arguments: list[str], ask: Callable[[Any, Any], T]) -> T:
         @pytest.hookimpl(tryfirst=True)
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
             """End pytest before it collects."""
+            plugin: Any = config.pluginmanager.get_plugin("tau")
             try:
-                answers.append(ask(config.pluginmanager.get_plugin("tau").load_for_commands(), config))
+                answers.append(ask(plugin.load_for_commands(), config))
             except pytest.UsageError as error:
                 raise ConfigurationError(str(error)) from error
             return 0
