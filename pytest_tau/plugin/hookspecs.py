@@ -215,7 +215,7 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
     The conversation runs in another thread, and may have begun. Also called for a trial whose simulation comes from a
-    previous run (``--tau-resume``).
+    previous run (``--tau-resume``). An exception fails the test, once the trial has finished and its result is stored.
 
     Args:
         item: The test item being run.

@@ -84,13 +84,13 @@ HOOKS = """
     def pytest_tau_simulation_finished(simulation):
         print("finished", simulation.reward)
 """
-# Not pytest_tau_simulation_started: how far the trial has come when it fails is a matter of threads.
 FAILING = {
     "domains": "def pytest_tau_domains(config):\n    raise RuntimeError('domains broke')\n",
     "evaluators": "def pytest_tau_evaluators(config):\n    raise RuntimeError('evaluators broke')\n",
     "modify": "def pytest_tau_modify_tasks(tasks):\n    raise RuntimeError('modify_tasks broke')\n",
     "agent": "def pytest_tau_make_agent(item):\n    raise RuntimeError('make_agent broke')\n",
     "no agent": "def pytest_tau_make_agent(item):\n    return 3\n",
+    "started": "def pytest_tau_simulation_started(item):\n    raise RuntimeError('started broke')\n",
     "message": "def pytest_tau_message(message):\n    raise RuntimeError('message broke')\n",
     "finished": "def pytest_tau_simulation_finished(simulation):\n    raise RuntimeError('finished broke')\n",
 }

@@ -88,9 +88,12 @@ def give_up(trial: TrialFuture, error: BaseException) -> None:
 def _follow(trial: TrialFuture) -> Simulation:
     item = trial.item
     hooks = item.ihook  # each access looks the hooks up again, which takes time
-    started = hooks.pytest_tau_simulation_started
-    started(item=item, task=task_for(started, trial.spec.task), trial=trial.trial.number)
     failure: Exception | None = None
+    try:
+        started = hooks.pytest_tau_simulation_started
+        started(item=item, task=task_for(started, trial.spec.task), trial=trial.trial.number)
+    except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
+        failure = error
     while (message := _next_message(trial)) is not None:
         try:
             hooks.pytest_tau_message(item=item, message=message)
