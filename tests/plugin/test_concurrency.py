@@ -900,6 +900,15 @@ class TestHooks:
         run.line("my hook")
         run.lacks("INTERNALERROR")
 
+    def test_the_trial_of_one_that_raises_at_its_start_ends_and_is_stored(self, world):
+        world.tasks("a")
+        world.conftest(
+            'BEFORE = {"a": ["hook a"]}',
+            "def pytest_tau_simulation_started(item):\n    note('hook', 'a')\n    raise RuntimeError('my hook')\n",
+        )
+        world.run("--tau-concurrency", "1").outcomes(errors=1)
+        assert world.kept() == ["a"]
+
     def test_one_that_skips(self, world):
         world.tasks(*"abc")
         world.conftest(
