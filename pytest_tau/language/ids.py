@@ -42,11 +42,6 @@ def ids_in(text: str, shortest: int = SHORTEST_ID) -> list[str]:
     return [word for word in _ids(shortest).findall(text) if not _MEASURED.fullmatch(word)]
 
 
-def is_id(text: str, shortest: int = SHORTEST_ID) -> bool:
-    """Return whether a text is nothing but an id, as ``ids_in``."""
-    return _ids(shortest).fullmatch(text) is not None and not _MEASURED.fullmatch(text)
-
-
 def is_plain_id(text: str) -> bool:
     """Return whether a text is nothing but an id of letters and digits, at least five: no date, and no year."""
     return _PLAIN_ID.fullmatch(text) is not None and not _MEASURED.fullmatch(text)
@@ -84,11 +79,6 @@ def kind_in(name: str) -> str:
 def addresses_in(text: str) -> list[str]:
     """Return the e-mail addresses of a text."""
     return ADDRESS.findall(text)
-
-
-def phones_in(text: str) -> list[str]:
-    """Return the phone numbers of ten digits in a text, as they are written."""
-    return PHONE.findall(text)
 
 
 @functools.cache
