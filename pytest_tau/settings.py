@@ -9,9 +9,10 @@ import functools
 import re
 from dataclasses import Field, dataclass, field, is_dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from .plain import json
+from .rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -56,7 +57,7 @@ Affects: TypeAlias = Literal[
 ]
 
 
-class Option(NamedTuple):
+class Option(Row):
     """An option of the command line and its ini key.
 
     Attributes:
@@ -198,7 +199,7 @@ def options_of(settings: Any) -> tuple[Option, ...]:
 @functools.cache
 def _options(settings: type) -> tuple[Option, ...]:
     return tuple(
-        row._replace(name=row.name or name.replace("_", "-"), field=name)
+        row.replaced(name=row.name or name.replace("_", "-"), field=name)
         for name, dataclass_field in _fields(settings).items()
         if (row := dataclass_field.metadata.get(_OPTION))
     )

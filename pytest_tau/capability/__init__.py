@@ -9,11 +9,11 @@ public names are imported when they are asked for.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from importlib import import_module
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
+from ..rows import Row
 from ..settings import (
     changed_values,
     declared,
@@ -146,7 +146,7 @@ class TypedFacts(dict[str, Any]):
         self.typed = typed
 
 
-class FactColumn(NamedTuple):
+class FactColumn(Row):
     """A column of the CSV file, the page, JUnit and the gates: a field of a capability's facts.
 
     Attributes:
@@ -180,7 +180,7 @@ class FactColumn(NamedTuple):
     percent: int = 0
 
 
-class Command(NamedTuple):
+class Command(Row):
     """A subcommand of ``tau``.
 
     Attributes:
@@ -199,7 +199,7 @@ class Command(NamedTuple):
     runs_pytest: bool = False
 
 
-class ExportFormat(NamedTuple):
+class ExportFormat(Row):
     """A format of ``tau export``.
 
     Attributes:
@@ -214,8 +214,7 @@ class ExportFormat(NamedTuple):
     write: Callable[[Any, IO[str], str | None], int]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Capability:
+class Capability(Row):
     """An idea that a run can have, and everything that other parts need of it.
 
     Attributes:
@@ -277,6 +276,9 @@ class Capability:
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
     tasks: Callable[[Any], TaskPages] | None = None
 
+    # A capability is the one object of its folder.
+    __eq__, __hash__, __repr__ = object.__eq__, object.__hash__, object.__repr__
+
     @property
     def label(self) -> str:
         """Return what reports call it: ``first answer`` for ``first_answer``."""
@@ -312,7 +314,7 @@ class Capability:
         return stored.typed
 
 
-class ActiveCapability(NamedTuple):
+class ActiveCapability(Row):
     """A capability that a run has, with its settings.
 
     Attributes:

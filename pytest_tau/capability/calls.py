@@ -215,19 +215,19 @@ def _check_block(block: Any) -> None:
 def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
     """Return what ``run.json`` records of the capabilities of a run, by name: settings and columns, if it has any."""
     return {
-        each.name: {
-            "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
-            "columns": [_given(column) for column in each.columns],
+        each.capability.name: {
+            "settings": {row.setting: value for row, value in changed_values(each.settings)},
+            "columns": [_given(column) for column in each.capability.columns],
         }
-        for each, settings, _ in active
-        if each.columns or (settings is not None and any(changed_values(settings)))
+        for each in active
+        if each.capability.columns or each.is_asked_for
     }
 
 
 def _given(column: FactColumn) -> dict[str, Any]:
     """Return the fields of a column that are not their defaults, so that most is never infinity, which JSON lacks."""
-    defaults = FactColumn._field_defaults
-    return {name: value for name, value in column._asdict().items() if name not in defaults or value != defaults[name]}
+    plain = FactColumn(column.name).values()
+    return {name: value for name, value in column.values().items() if name == "name" or value != plain[name]}
 
 
 class NamedColumn(NamedTuple):
@@ -283,7 +283,7 @@ def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
     ]
 
 
-_COLUMN = frozenset(FactColumn._fields)
+_COLUMN = FactColumn.__annotations__.keys()
 
 
 def recorded_in(info: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -66,9 +66,9 @@ class StageCalls:
             active: The capabilities, with their settings.
             view: Makes what a capability is given of the trial.
         """
-        for capability, settings, variant in active:
-            if capability.trial is not None:
-                self._add(capability, functools.partial(view, settings, variant=variant))
+        for each in active:
+            if each.capability.trial is not None:
+                self._add(each.capability, functools.partial(view, each.settings, variant=each.variant))
         self.begin = [self._observer(*each) for each in self._overriding("begin")]
         self.message = [self._observer(*each) for each in self._overriding("message")]
         self.call = [self._replacer(*each) for each in self._overriding("call")]
@@ -345,9 +345,10 @@ def _without_verdict(capability: Capability, problem: str) -> CapabilityError:
 def most_attempts(active: Sequence[ActiveCapability]) -> tuple[int, dict[str, str]]:
     """Return the most attempts that capabilities allow a trial, and why some cannot say, by name."""
     most, problems = 1, dict[str, str]()
-    for capability, settings, _ in active:
+    for each in active:
+        capability = each.capability
         try:
-            most = max(most, int(capability.attempts(settings)) if capability.attempts else 1)
+            most = max(most, int(capability.attempts(each.settings)) if capability.attempts else 1)
         except BaseException as error:
             if not is_contained(error):
                 raise

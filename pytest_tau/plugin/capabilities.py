@@ -180,11 +180,12 @@ def register_hooks(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: Settings cannot be used.
     """
-    for capability, settings, _ in active_capabilities(config):
+    for active in active_capabilities(config):
+        capability = active.capability
         if capability.hooks is None:
             continue
         with naming(capability, "hooks"):
-            plugin = capability.hooks(config, settings)
+            plugin = capability.hooks(config, active.settings)
         if plugin is not None:
             config.pluginmanager.register(plugin, f"tau_{capability.name}")
 

@@ -61,7 +61,7 @@ class TaskSpec(NamedTuple):
         """Return a variant of the task: see ``pytest_tau.capability.runs.RunTask``."""
         settings = self.config.simulation
         active = tuple(
-            each._replace(variant=value) if each.capability.name == capability else each
+            each.replaced(variant=value) if each.capability.name == capability else each
             for each in settings.capabilities
         )
         settings = replace(settings, capabilities=active, variant="-".join([*self.parameters, parameter]))

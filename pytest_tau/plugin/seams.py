@@ -6,9 +6,11 @@ No conftest.py is meant to implement them.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
+
+from ..rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
@@ -47,7 +49,7 @@ def pytest_tau_finished(
     """
 
 
-class SummaryLine(NamedTuple):
+class SummaryLine(Row):
     """A line of the terminal summary.
 
     Attributes:

@@ -21,12 +21,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
 #: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``, ``actors``,
-#: ``clock``, ``stalls``, ``terminal``, ``world``.
+#: ``clock``, ``rows``, ``stalls``, ``terminal``, ``world``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
     *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
-    *("actors", "clock", "proxies", "settings", "stalls", "variables", "world"),
+    *("actors", "clock", "proxies", "rows", "settings", "stalls", "variables", "world"),
 }
 _LAYERS = {
     *_GROUND,
@@ -63,7 +63,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": {"variables"},
     "variables": set(),
     "proxies": {"variables"},
-    "settings": {"text", "plain", "documents"},
+    "rows": set(),
+    "settings": {"text", "plain", "documents", "rows"},
     "models": _GROUND,
     # What a text says, whoever reads it.
     "language": _GROUND,

@@ -28,6 +28,7 @@ IMPORTED = [
     "pytest_tau.plugin.run",
     "pytest_tau.plugin.run.fixtures",
     "pytest_tau.plugin.seams",
+    "pytest_tau.rows",
     "pytest_tau.run_settings",
     "pytest_tau.run_settings.types",
     "pytest_tau.settings",

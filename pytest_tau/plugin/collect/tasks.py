@@ -190,7 +190,8 @@ class TaskSelector:
                 raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))
         config = self._context.config
         view = RunView(sorted(self._context.tools), config.agent_spec, config.user_spec, config.simulation.solo)
-        for capability, settings, _ in config.simulation.capabilities:
+        for each in config.simulation.capabilities:
+            capability, settings = each.capability, each.settings
             if capability.check is None or not view.tools:
                 continue
             with naming(capability, "check"):

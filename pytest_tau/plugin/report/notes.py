@@ -100,11 +100,12 @@ class CapabilitiesEnd:
         if self._config.get_verbosity() < 0:
             problems = problem_lines([capability.capability for capability in active], records, len(records))
             self._lines += [(f"{label}: {text}", False) for label, text in problems]
-        for capability, settings, _ in active:
+        for each in active:
+            capability = each.capability
             if capability.finished is None:
                 continue
             trials = [Measured(record, capability.read(record.facts)) for record in records]
-            run = FinishedRun(settings, trials, run_of(self._config))
+            run = FinishedRun(each.settings, trials, run_of(self._config))
             try:
                 capability.finished(run)
             except BaseException as error:
