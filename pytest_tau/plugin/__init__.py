@@ -85,15 +85,6 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(seams)
 
 
-def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
-    """Refuse misspelt hooks; pytest ignores those of a ``conftest.py`` that it loads late, and in a command ``tau``."""
-    unknown = [name for name, hook in vars(manager.hook).items() if name[:11] == "pytest_tau_" and not hook.has_spec()]
-    if unknown:
-        from .hook_calls import check_names
-
-        check_names(plugin, [getattr(manager.hook, name) for name in unknown])
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]

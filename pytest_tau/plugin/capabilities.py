@@ -49,6 +49,7 @@ class RunCapabilities:
         self.found: list[Capability] = []
         self.options: dict[str, Option] = {}
         self.begun = False
+        self._known_hooks = 0
         for capability in bundled():
             self._add(capability, _BUNDLED)
 
@@ -56,8 +57,9 @@ class RunCapabilities:
         """Add the capabilities of a plugin.
 
         Raises:
-            pytest.UsageError: They cannot be used; names the file.
+            pytest.UsageError: They cannot be used, or a hook of the plugin is not known; names the file.
         """
+        self._check_hooks()
         provide = getattr(plugin, "pytest_tau_capabilities", None)
         if not callable(provide):
             return
@@ -77,6 +79,17 @@ class RunCapabilities:
             raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {expected}")
         for capability in provided:
             self._add(capability, place)
+
+    def _check_hooks(self) -> None:
+        # pytest ignores misspelt hooks of a conftest.py that it loads late, and in a command of tau.
+        hooks = vars(self._manager.hook)
+        if len(hooks) == self._known_hooks:
+            return
+        self._known_hooks = len(hooks)
+        if unknown := [hook for name, hook in hooks.items() if name.startswith("pytest_tau_") and not hook.has_spec()]:
+            from .hook_calls import check_names
+
+            check_names(unknown)
 
     def pytest_configure(self) -> None:
         """Add no further capabilities."""
@@ -106,7 +119,7 @@ class RunCapabilities:
             if option.key in OPTIONS or option.key in self.options:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
-            add_option(self._parser, option, None if place == _BUNDLED else capability.label)
+            add_option(self._parser, option, capability.label, is_bundled=place == _BUNDLED)
 
 
 def _problem_of(capability: Capability) -> str | None:

@@ -146,19 +146,18 @@ def call_listed(config: pytest.Config, hook: Any, kind: type, expected: str) -> 
             yield call, element
 
 
-def check_names(plugin: object, hooks: Iterable[Any]) -> None:
-    """Refuse a plugin that implements hooks which do not exist, unless it marks them as optional.
+def check_names(hooks: Iterable[Any]) -> None:
+    """Refuse implementations of hooks that do not exist, unless they are marked as optional.
 
     Args:
-        plugin: The plugin, such as the module of a ``conftest.py``.
         hooks: The hooks that do not exist.
 
     Raises:
-        pytest.UsageError: It does; names the file, the line and similar hooks.
+        pytest.UsageError: There is one; names the file, the line and similar hooks.
     """
     for hook in hooks:
         for implementation in hook.get_hookimpls():
-            if implementation.plugin is plugin and not implementation.optionalhook:
+            if not implementation.optionalhook:
                 # Else pytest's own check at the end of the collection is an INTERNALERROR.
                 implementation.optionalhook = True
                 known = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]

@@ -47,22 +47,25 @@ JSON_TABLES, PAIRS, LISTS = (model_arguments, json_object, persona), (difficulty
 def add_options(parser: pytest.Parser) -> None:
     """Add the ``--tau-…`` options of the core and their ``tau_…`` ini keys."""
     parser.getgroup(_GROUP, _TITLE)
-    for option in OPTIONS.values():
-        add_option(parser, option)
+    for title, options in OPTIONS_OF_GROUPS.items():
+        for option in options:
+            add_option(parser, option, title)
     parser.addini("tau_files", INI_KEYS["tau_files"], type="args", default=list(DEFAULT_FILES))
     parser.addini("tau_tasks", INI_KEYS["tau_tasks"], type="paths", default=[])
 
 
-def add_option(parser: pytest.Parser, option: Option, title: str | None = None) -> None:
+def add_option(parser: pytest.Parser, option: Option, title: str, *, is_bundled: bool = True) -> None:
     """Add an option and its ini key.
 
     Args:
         parser: pytest's parser.
         option: The option.
-        title: The group of ``--help`` that shows the option; without one, ``--help`` shows it if everybody needs it.
+        title: The title of its group.
+        is_bundled: ``--help`` shows the option only if everybody needs it, and then among those.
     """
-    is_shown = title is not None or option.common
-    group = parser.getgroup(_GROUP if title is None else f"tau: {title}")
+    is_shown = option.common or not is_bundled
+    # pytest compares a new option with each of its group: small groups take less time.
+    group = parser.getgroup(_GROUP if is_bundled and option.common else f"tau: {title}")
     # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
     keywords: dict[str, Any] = {"dest": option.dest, "default": None}
     keywords["help"] = option.full_help if is_shown else argparse.SUPPRESS
