@@ -153,7 +153,7 @@ def test_the_version_imports_no_subcommand() -> None:
     assert not {"pydantic", "pytest"} & {*loaded}
     ours = [name for name in loaded if name.startswith("pytest_tau.")]
     assert [name.removeprefix("pytest_tau.") for name in ours] == [
-        *("capability", "cli", "cli.parser", "errors", "plain", "plain.json", "settings", "text")
+        *("capability", "cli", "cli.parser", "errors", "plain", "plain.json", "rows", "settings", "text")
     ]
 
 
