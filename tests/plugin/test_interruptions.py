@@ -55,6 +55,9 @@ class User:
         return "Please." if self.turns == 1 else "###STOP###"
 """
 HANGS = "time.sleep(30)"
+#: Brings the timer of pytest-timeout forward, whose limit no other trial reaches.
+RINGS = f"signal.setitimer(signal.ITIMER_REAL, 0.01); {HANGS}"
+LIMIT = ("-p", "pytest_timeout", "--timeout=30", "--timeout-method=signal")
 
 
 @pytest.fixture
@@ -106,24 +109,23 @@ class TestPytestTimeout:
 
     @pytest.mark.parametrize("workers", WORKERS)
     def test_by_signal(self, stopped, stored, workers):
-        run = stopped(*GATE, "-p", "pytest_timeout", "--timeout=3", "--timeout-method=signal", *workers)
+        run = stopped(*GATE, *LIMIT, *workers, stop=RINGS)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.outcomes(passed=4, errors=1)
         run.line("tau: 1 task x 5 trials planned: 4 run, 1 interrupted")
         run.line("tau: gate pass^1 >= 0.5: 1.000", "not decided, 1 trial of 5 not run to the end")
         (simulation,) = [each for each in stored().values() if each["error"]]
-        check_interrupted(simulation, "the time limit of pytest-timeout, 3 s")
+        check_interrupted(simulation, "the time limit of pytest-timeout, 30 s")
 
     def test_an_agent_that_blocks_the_loop(self, stopped, stored):
-        limit = ("-p", "pytest_timeout", "--timeout=1", "--timeout-method=signal")
-        run = stopped(*GATE, *limit, kind="async def", stop="time.sleep(4)")
+        stop = "signal.setitimer(signal.ITIMER_REAL, 0.01); time.sleep(1)"
+        run = stopped(*GATE, *LIMIT, kind="async def", stop=stop)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate pass^1 >= 0.5: 1.000", "not decided")
-        check_interrupted(stored()[2], "the time limit of pytest-timeout, 1 s")
+        check_interrupted(stored()[2], "the time limit of pytest-timeout, 30 s")
 
     def test_other_gates(self, stopped):
-        limit = ("-p", "pytest_timeout", "--timeout=1", "--timeout-method=signal")
-        run = stopped("--tau-gate", "errors<=0", "--tau-gate", "pass^5>=0.5", *limit)
+        run = stopped("--tau-gate", "errors<=0", "--tau-gate", "pass^5>=0.5", *LIMIT, stop=RINGS)
         run.line("tau: gate errors <= 0: 0.000", "not decided, the remaining trials decide")
         run.line("tau: gate pass^5 >= 0.5: not decided")
 
@@ -153,21 +155,22 @@ class TestPytestTimeout:
     def test_a_test_that_is_no_trial(self, project):
         project.write(
             "test_own.py",
-            """
+            f"""
+            import signal
             import time
 
             def test_it():
-                time.sleep(60)
+                {RINGS}
             """,
         )
-        limit = ("-p", "pytest_timeout", "--timeout=1", "--timeout-method=signal")
-        project.run(".", "--tau-domain=mock", "--tau-num-tasks=1", *limit).outcomes(passed=1, failed=1)
+        project.run(".", "--tau-domain=mock", "--tau-num-tasks=1", *LIMIT).outcomes(passed=1, failed=1)
 
     def test_an_async_test_whose_agent_catches_the_exception(self, project, stored):
         pytest.importorskip("pytest_asyncio")
         project.write(
             "test_own.py",
-            """
+            f"""
+            import signal
             import time
 
             import pytest
@@ -175,7 +178,7 @@ class TestPytestTimeout:
             class Agent:
                 def respond(self, message):
                     try:
-                        time.sleep(60)
+                        {RINGS}
                     except BaseException:
                         return "Done."
 
@@ -189,10 +192,8 @@ class TestPytestTimeout:
                 await tau_run(agent=Awaited)
             """,
         )
-        limit = ("-p", "pytest_timeout", "--timeout=2", "--timeout-method=signal", "-p", "asyncio")
-        run = project.run(
-            "test_own.py", "--tau-results=runs", "-o", "asyncio_default_fixture_loop_scope=function", *limit
-        )
+        scope = ("-o", "asyncio_default_fixture_loop_scope=function")
+        run = project.run("test_own.py", "--tau-results=runs", "-p", "asyncio", *scope, *LIMIT)
         run.outcomes(failed=1)
         assert "interrupted by the time limit" in stored()[0]["error"]
 
@@ -330,13 +331,14 @@ class TestGates:
         project.write(
             "test_own.py",
             f"""
+            import signal
             import time
 
             import pytest
 
             class Hanging:
                 def respond(self, message):
-                    time.sleep(60)
+                    {RINGS}
 
             @pytest.fixture
             def tau_agent(tau_trial):
@@ -347,8 +349,7 @@ class TestGates:
                 assert {passes} or tau_trial != 3
             """,
         )
-        limit = ("-p", "pytest_timeout", "--timeout=1", "--timeout-method=signal")
-        run = project.run("test_own.py", "--tau-results=runs", *limit)
+        run = project.run("test_own.py", "--tau-results=runs", *LIMIT)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.outcomes(passed=4, errors=1) if passes else run.outcomes(passed=3, errors=1, failing=1)
         verdict = "4 of 4 trials passed, 1 interrupted; at_least 0.8 needs 4: met"
@@ -357,7 +358,7 @@ class TestGates:
 
     def test_of_joined_runs(self, stopped, project, capsys):
         pytest.importorskip("pytest_timeout")
-        stopped("-p", "pytest_timeout", "--timeout=1", "--timeout-method=signal")
+        stopped(*LIMIT, stop=RINGS)
         (folder,) = (project.path / "runs").iterdir()
         assert main(["merge", str(folder), "--gate", "pass^1>=0.5"]) == 1
         found = capsys.readouterr().out
