@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import importlib.metadata
 import importlib.util
 import os
 import signal
+import ssl
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,11 @@ sys.dont_write_bytecode = False
 # pytester undoes one half of that if it is imported in a run in this process: nothing would be installed any more.
 with contextlib.suppress(ImportError):
     importlib.import_module("importlib_metadata")
+
+
+# A client of HTTP reads the certificates of the system when it is made, which takes longer than most tests of clients.
+# Their servers are here, without encryption.
+ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 
 def _provide(file: str) -> Any:
@@ -119,7 +126,7 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-#: What workers of pytest-xdist import sooner or later. Another one imports litellm too, once this process has.
+#: What workers of pytest-xdist import sooner or later. Those of the exhaustive tier import litellm too.
 _WORKERS_IMPORT = [
     *("_pytest.*", "xdist.*", "pydantic", "pytest_tau.plugin.*", "pytest_tau.runner.*", "pytest_tau.evaluation.*"),
     *("pytest_tau.participants.*", "pytest_tau.runs.*", "pytest_tau.analysis.*", "pytest_tau.diagnosis.*"),
@@ -128,14 +135,14 @@ _WORKERS_IMPORT = [
 
 
 @pytest.fixture(scope="session")
-def _warm() -> Iterator[Callable[[Any], Any]]:
+def _warm(request: pytest.FixtureRequest) -> Iterator[Callable[[Any], Any]]:
     """Return a function that returns a process with these modules for an environment, or None."""
     made: list[Any] = []  # without litellm, and with it
 
     def process_for(environment: Any) -> Any:
         if not hasattr(os, "fork"):
             return None
-        with_litellm = sys.modules.get("litellm") is not None
+        with_litellm = request.config.option.exhaustive and sys.modules.get("litellm") is not None
         if not made:
             made.append(warm_process.WarmProcess(_WORKERS_IMPORT))
         if with_litellm and len(made) == 1:
