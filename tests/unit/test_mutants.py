@@ -322,12 +322,29 @@ def test_a_sentence_whose_change_has_an_effect_is_not_equivalent_if_dropping_it_
     assert fee["outcome"] == "killed"
 
 
-def test_lint_has_the_faults_of_the_references_until_all_tasks_were_played(tau: Tau) -> None:
-    line = "mutants: 31 of 31 faults in changes of the references show"
-    assert line in tau("lint", "retail").out
-    selected = ("--select", "cancel-un*", "--mutant", "tool-gone")
-    assert tau("mutants", "retail", "--tau-agent", "rules", *selected).status == 0
-    assert line in tau("lint", "retail").out
+AGENT = f"""
+from pytest_tau.testing import ScriptedParticipant, call
+
+
+class Agent(ScriptedParticipant):
+    def __init__(self):
+        super().__init__([call("create_task", user_id="user_1", title="{TITLE}"), "Done."])
+"""
+
+
+def test_lint_has_the_faults_of_the_references_until_all_tasks_were_played(tau: Tau, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT, encoding="utf-8")
+    line = "mutants: 6 of 6 faults in changes of the references show"
+    assert line in tau("lint", "mock").out
+    selected = ("--tau-agent", "agent.py:Agent", "--tau-user", "gold", "--mutant", "tool-gone", "--select")
+    assert tau("mutants", "mock", *selected, "create-task").status == 0
+    assert line in tau("lint", "mock").out
+
+
+def test_all_faults_in_the_references_of_retail_show() -> None:
+    domain = load_domain("retail")
+    noticed = noticed_faults(domain, domain.tasks())
+    assert (len(noticed), all(noticed.values())) == (31, True)
 
 
 def test_a_fault_in_a_reference_shows_if_the_end_state_is_graded() -> None:
