@@ -57,11 +57,11 @@ def stored(project):
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_it_is_named_with_its_stack_and_no_other_trial_is_lost(project, blocking, workers):
     run = blocking(
-        "time.sleep(3 if self.number == 2 else 0)", "--tau-timeout", "0.8", "--tau-concurrency", "6", *workers
+        "time.sleep(3 if self.number == 2 else 0)", "--tau-timeout", "0.5", "--tau-concurrency", "6", *workers
     )
     failed = 2 if workers and "2 failed" in run.text else 1  # each worker counts for itself
     run.outcomes(passed=6 - failed, failed=failed)
-    run.line("no end after 0.8 s: the agent has blocked the event loop for ", "at line ", "own.py")
+    run.line("no end after 0.5 s: the agent has blocked the event loop for ", "at line ", "own.py")
     run.line("time.sleep(3 if self.number == 2 else 0)")
     found = stored(project)
     assert len(found) == 6
@@ -69,33 +69,33 @@ def test_it_is_named_with_its_stack_and_no_other_trial_is_lost(project, blocking
 
 
 def test_each_trial_is_judged_if_each_of_them_blocks(project, blocking):
-    run = blocking("time.sleep(2)", "--tau-timeout", "0.5", "--tau-concurrency", "6")
+    run = blocking("time.sleep(2)", "--tau-timeout", "0.3", "--tau-concurrency", "6")
     run.outcomes(failed=6)
     assert [each["termination_reason"] for each in stored(project)] == ["timeout"] * 6
 
 
 def test_short_blocks_of_others_are_not_charged(project, blocking):
-    run = blocking("time.sleep(0.25)", "--tau-timeout", "1.2", "--tau-concurrency", "6")
+    run = blocking("time.sleep(0.12)", "--tau-timeout", "0.7", "--tau-concurrency", "6")
     run.outcomes(passed=6)
     assert {each["termination_reason"] for each in stored(project)} == {"user_stop"}
 
 
 def test_own_short_blocks_are_charged(project, blocking):
-    run = blocking("for _ in range(40): time.sleep(0.05); await asyncio.sleep(0)", "--tau-timeout", "0.5", "-k", "t1")
-    run.line("no end after 0.5 s")
+    run = blocking("for _ in range(40): time.sleep(0.05); await asyncio.sleep(0)", "--tau-timeout", "0.3", "-k", "t1")
+    run.line("no end after 0.3 s")
     assert [each["termination_reason"] for each in stored(project)] == ["timeout"]
 
 
 def test_a_synchronous_agent_blocks_its_thread_alone(project, blocking):
     project.write("own.py", "")
-    run = blocking("time.sleep(3 if self.number == 2 else 0)", "--tau-timeout", "0.8")
+    run = blocking("time.sleep(3 if self.number == 2 else 0)", "--tau-timeout", "0.5")
     run.line("has blocked the event loop")
     source = AGENT.replace("async def", "def").replace("await asyncio.sleep(0.01)", "")
     project.write("own_sync.py", source.replace("BLOCKING", "time.sleep(3 if self.number == 2 else 0)"))
-    run = project.run("mock", "--tau-agent", "own_sync.py:Agent", "--tau-user", "gold", "--tau-timeout", "0.8",
+    run = project.run("mock", "--tau-agent", "own_sync.py:Agent", "--tau-user", "gold", "--tau-timeout", "0.5",
                       "--tau-concurrency", "6")  # fmt: skip
     run.outcomes(passed=5, failed=1)
-    run.line("no end after 0.8 s (waited ")
+    run.line("no end after 0.5 s (waited ")
     run.lacks("has blocked the event loop")
 
 
@@ -123,7 +123,7 @@ def test_a_capability_that_blocks_is_named(project, blocking, stage, reason, tex
             return [Capability("slow", trial=lambda view: Stages())]
         """,
     )
-    run = blocking("", "--tau-timeout", "0.5", "-k", "t1")
+    run = blocking("", "--tau-timeout", "0.3", "-k", "t1")
     run.line(text)
     (found,) = stored(project)
     assert found["termination_reason"] == reason
@@ -150,7 +150,7 @@ def test_an_evaluator_that_blocks_leaves_the_conversation(project, blocking, a_t
     project.write("own.py", AGENT.replace("BLOCKING", ""))
     criteria = {"reward_basis": ["SLOW"]}
     project.tasks("mock/t.tau.json", [a_task("t1", criteria=criteria)])
-    run = project.run("mock", "--tau-agent", "own.py:Agent", "--tau-user", "gold", "--tau-timeout", "0.5")
+    run = project.run("mock", "--tau-agent", "own.py:Agent", "--tau-user", "gold", "--tau-timeout", "0.3")
     run.outcomes(errors=1)
     run.line("no verdict: the trial has blocked the event loop for ")
     run.line("looks like the harness's fault: the event loop was blocked")
@@ -177,7 +177,7 @@ def test_an_agent_whose_construction_blocks_is_cut_off(project, a_task):
             return Agent
         """,
     )
-    run = project.run("mock", "--tau-user", "gold", "--tau-timeout", "0.5")
+    run = project.run("mock", "--tau-user", "gold", "--tau-timeout", "0.3")
     run.outcomes(failed=1)
     assert [each["termination_reason"] for each in stored(project)] == ["timeout"]
 
@@ -211,7 +211,7 @@ def test_a_tool_that_blocks_is_no_fault_of_the_agent(shelf, project, monkeypatch
     assert slow != source
     project.write("conftest.py", slow)
     project.write("own.py", LENDER)
-    options = ("--tau-timeout", "0.5", "--tau-agent", "own.py:Agent", "--tau-user", "gold")
+    options = ("--tau-timeout", "0.3", "--tau-agent", "own.py:Agent", "--tau-user", "gold")
     run = project.run("shelf::lend-emma", "--tau-domain", "shelf", *options)
     run.line(f"{said} the event loop for ")
     assert {each["termination_reason"] for each in stored(project)} == reasons

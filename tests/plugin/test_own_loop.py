@@ -356,7 +356,7 @@ def it(trial):
     ids=["thread", "task", "catches its cancellation"],
 )
 def test_an_agent_that_never_ends_is_cut_off(own, source):
-    run = own(f"@pytest_tau.own_loop\ndef it(trial):\n{source}\n    return run\n", "--tau-timeout", "1")
+    run = own(f"@pytest_tau.own_loop\ndef it(trial):\n{source}\n    return run\n", "--tau-timeout", "0.3")
     run.outcomes(failed=1)
     run.line("timeout")
 

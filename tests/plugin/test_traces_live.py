@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from import_file import import_file
+from inner_runs import quick_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytest.importorskip("opentelemetry.sdk", reason="traces are sent by OpenTelemetry's SDK (pytest-tau[otel], dev extra)")
 
-OPTIONS = ("--tau-domain", "mock", "-p", "no:randomly", "-p", "no:cacheprovider", "-W", "ignore")
+OPTIONS = (*quick_options(), "--tau-domain", "mock", "-p", "no:cacheprovider", "-W", "ignore")
 
 #: Notes the context of the trace, as what it starts and as what OpenTelemetry instruments in this process have it.
 OWN_LOOP = """
@@ -60,7 +61,7 @@ def serve(answer: bytes, received: list[tuple[set[str], bytes]]) -> Iterator[str
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
@@ -113,7 +114,10 @@ def test_each_trial_is_a_trace_with_its_verdict(pytester: pytest.Pytester, recei
     ran.stdout.fnmatch_lines([f"tau: traces: {passed} sent to {url}"])
 
 
-def test_a_receiver_that_is_not_there_is_named_and_fails_nothing(pytester: pytest.Pytester) -> None:
+def test_a_receiver_that_is_not_there_is_named_and_fails_nothing(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_tau.capabilities.traces.writing.sender._SECONDS", 0.5)
     task = ("--tau-task", "create-task", "--tau-agent", "gold")
     ran = pytester.runpytest(*OPTIONS, *task, "--tau-otlp", "http://127.0.0.1:9/v1/traces")
     assert ran.ret == 0

@@ -254,9 +254,9 @@ def test_a_refused_connection_is_retried_twice_unless_the_server_has_answered_be
 def test_a_request_may_have_retries_and_a_limit_of_its_own(model: Any) -> None:
     assert fault(model(), ServerError(), args={"num_retries": 3})[1] == 4
     assert fault(model(), ServerError(), args={"max_retries": 0})[1] == 1
-    error, requests = fault(model(), Stall(), args={"timeout": 0.5, "num_retries": 1})
+    error, requests = fault(model(), Stall(), args={"timeout": 0.2, "num_retries": 1})
     assert (error.kind, requests) == ("timeout", 2)
-    assert "no answer within 0.5 s" in str(error)
+    assert "no answer within 0.2 s" in str(error)
 
 
 def test_limit_applies_to_a_server_that_answers_slowly(model: Any) -> None:

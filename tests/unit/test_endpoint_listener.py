@@ -287,7 +287,7 @@ def test_a_client_that_gives_up_and_asks_again_gets_the_one_answer():
     with serving(text_reply("hi"), gate=gate) as (session, address):
         with pytest.raises(httpx.ReadTimeout):
             post(address, timeout=0.2)
-        timer = threading.Timer(1.0, gate.set)  # a busy machine takes long to make the second client
+        timer = threading.Timer(0.5, gate.set)  # a busy machine takes long to make the second client
         timer.start()
         assert post(address).json()["id"] == "chatcmpl-0001"
         timer.join()
@@ -310,8 +310,8 @@ class OpensLater:
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 def test_a_stream_is_kept_open_with_comments(monkeypatch, path):
-    monkeypatch.setattr(listener, "KEEP_ALIVE", 0.05)
-    gate = OpensLater(0.3)
+    monkeypatch.setattr(listener, "KEEP_ALIVE", 0.03)
+    gate = OpensLater(0.15)
     with serving(text_reply("hello there, all of you"), gate=gate) as (_, address):
         slow = post(address, path, stream=True).text
         quick = post(address, path, stream=True).text
@@ -331,8 +331,8 @@ def test_a_stream_is_kept_open_with_comments(monkeypatch, path):
 
 
 def test_an_error_after_comments_is_an_event(monkeypatch):
-    monkeypatch.setattr(listener, "KEEP_ALIVE", 0.05)
-    gate = OpensLater(0.3)
+    monkeypatch.setattr(listener, "KEEP_ALIVE", 0.03)
+    gate = OpensLater(0.15)
     with serving(ModelError("the server is down"), gate=gate) as (session, address):
         with openai.OpenAI(base_url=address.base_url, api_key="x") as client:
             for ask in (

@@ -363,27 +363,28 @@ def test_a_trajectory_has_a_limit(mock, monkeypatch):
 
 def test_an_unused_environment_is_forgotten_and_one_in_use_is_not():
     gate = Gate()
-    with serving(gate.domain(), idle=0.4) as client, ThreadPoolExecutor(1) as pool:
+    with serving(gate.domain(), idle=0.2) as client, ThreadPoolExecutor(1) as pool:
         unused, used, default = make(client), make(client), "/environments/default"
         client.get(default)
         waiting = pool.submit(client.post, f"{used}/tools/wait", json={"number": 0})
         assert gate.entered.wait(10)
         deadline = time.monotonic() + 10
         while client.get(unused).status_code == 200 and time.monotonic() < deadline:
-            time.sleep(0.7)  # asking for it does not count as use
+            time.sleep(0.3)  # asking for it does not count as use
         assert client.get(unused).status_code == 404
         gate.open.set()
         assert waiting.result().json()["content"] == "0"
         assert client.get(default).status_code == 200
 
 
-def test_an_environment_is_forgotten_at_the_end_of_its_lease(mock):
-    leased = f"/environments/{mock.post('/environments', json={'lease': 0.3}).json()['id']}"
-    other, deadline = make(mock), time.monotonic() + 10
-    while mock.get(leased).status_code == 200 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert "it was deleted, was unused for" in detail(mock.get(leased), 404)
-    assert mock.get(other).status_code == 200
+def test_an_environment_is_forgotten_at_the_end_of_its_lease():
+    with serving(idle=5) as client:
+        leased = f"/environments/{client.post('/environments', json={'lease': 0.1}).json()['id']}"
+        other, deadline = make(client), time.monotonic() + 4
+        while client.get(leased).status_code == 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert "it was deleted, was unused for" in detail(client.get(leased), 404)
+        assert client.get(other).status_code == 200
 
 
 def test_tasks_are_listed(mock):
@@ -394,9 +395,9 @@ def test_tasks_are_listed(mock):
 
 def test_a_tool_that_hangs_is_answered_in_time_and_its_environment_goes_on_afterwards():
     gate = Gate()
-    with serving(gate.domain(), timeout=0.5) as client:
+    with serving(gate.domain(), timeout=0.3) as client:
         path, other = make(client), make(client)
-        assert "the call was not done within 0.5 s: it goes on" in detail(
+        assert "the call was not done within 0.3 s: it goes on" in detail(
             client.post(f"{path}/tools/wait", json={"number": 0}), 504
         )
         assert "busy with an earlier call" in detail(client.post(f"{path}/tools/wait", json={"number": 1}), 504)
@@ -472,10 +473,10 @@ def test_a_judge_that_hangs_is_reported_in_the_time_of_a_request(tmp_path):
 
     asleep = threading.Event()
     task, domain = with_statement(tmp_path)
-    with serving(domain, evaluation=Evaluation(judge=Asleep()), timeout=0.5) as client:
+    with serving(domain, evaluation=Evaluation(judge=Asleep()), timeout=0.2) as client:
         answer = client.post(f"{make(client, task.id)}/grade")
     asleep.set()
-    assert "the judge failed: judge 'asleep' gave no verdict within 0.5 s" in detail(answer, 502)
+    assert "the judge failed: judge 'asleep' gave no verdict within 0.2 s" in detail(answer, 502)
 
 
 def test_many_clients_lose_nothing():
