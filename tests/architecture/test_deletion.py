@@ -66,6 +66,6 @@ def test_nothing_else_knows_their_names() -> None:
     found = {}
     for name in BUNDLED:
         known = re.compile(rf"\b{name}\b" if "_" in name else rf"capabilities\.{name}\b")
-        others = (each for each in texts if not {home / name, home / "__init__.py"} & {each, *each.parents})
-        found[name] = [str(each) for each in others if known.search(texts[each])]
+        naming = (each for each, text in texts.items() if name in text and known.search(text))
+        found[name] = [str(each) for each in naming if not {home / name, home / "__init__.py"} & {each, *each.parents}]
     assert not any(found.values()), found

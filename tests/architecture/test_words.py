@@ -39,11 +39,13 @@ INSTEAD = {
     "hangs on": "depends on",
     "with a chance of": "with a probability of; power",
     "is there (?:already|twice)": "already exists, occurs twice",
-    "then and [^ ]+ now": "before and after",
+    r"then and (?:[^ ]+|\{[^{}]*\}) now": "before and after",
     "kept in(?! memory| ``)": "stored in",
     "nothing was spent": "at no cost",
 }
 WORDS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): advice for word, advice in INSTEAD.items()}
+#: All of them: most files have none, which is found out sooner than where their strings and comments are.
+ANY_WORD = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
 #: The beginnings of paths with texts that simulated people and models say or read, and regexes of what they say.
 SPEECH = (
     "pytest_tau/chat/text_tools.md",
@@ -84,7 +86,7 @@ def tracked(*patterns: str) -> list[str]:
 @for_each(tracked("pytest_tau/*.py"))
 def test_the_package_is_in_plain_words(name: str) -> None:
     source = (ROOT / name).read_text(encoding="utf-8")
-    assert list(found_in(texts_of(source))) == []
+    assert not ANY_WORD.search(source) or list(found_in(texts_of(source))) == []
 
 
 @for_each(tracked("docs/*.md", "README.md", "pytest_tau/*.md", "pytest_tau/*.js"))
@@ -98,6 +100,7 @@ def test_the_documentation_and_the_report_are_in_plain_words(name: str) -> None:
 
 def test_words_are_found_in_strings_docstrings_and_comments_but_not_in_code() -> None:
     source = '"""What is told."""\nnobody = f"{held} is left out"  # beside it\n'
+    assert ANY_WORD.search(source)
     assert [problem.split(": write")[0] for problem in found_in(texts_of(source))] == [
         "1: 'told'",
         "2: 'left out'",

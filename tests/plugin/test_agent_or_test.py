@@ -67,7 +67,7 @@ def test_the_task_that_was_put_right_passes(example: pytest.Pytester) -> None:
 
 
 @pytest.fixture
-def bookings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bookings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_processes: None) -> Path:
     """The project that ``tau init`` makes."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")

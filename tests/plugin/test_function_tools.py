@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from inner_runs import quick_options
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def run(pytester: pytest.Pytester):
         pytester.path.joinpath("conftest.py").write_text(conftest, encoding="utf-8")
         pytester.path.joinpath("sides.py").write_text(SIDES % (calls,), encoding="utf-8")
         sides = ("--tau-agent=sides.py:Agent", "--tau-user=sides.py:User")
-        return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", *sides, *options)
+        return pytester.runpytest_inprocess(*quick_options(), "--tau-domain=shop", *sides, *options)
 
     return run
 

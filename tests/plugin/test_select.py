@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from inner_runs import quick_options
 
 from pytest_tau.run_settings import types
 
@@ -24,16 +25,16 @@ class TestSelection:
         run.line("tau: selection: 2 of 6 trials")
 
     @pytest.mark.parametrize("workers", [["-s"], ["-n", "2"]])
-    def test_json_of_the_standard_input(self, project, workers):
-        command = [sys.executable, "-m", "pytest", *MOCK, "--tau-select", "-", "-v", "-p", "no:randomly", *workers]
+    def test_json_of_the_standard_input(self, project, warm_processes, workers):
+        command = [sys.executable, "-m", "pytest", *quick_options(), *MOCK, "--tau-select", "-", "-v", *workers]
         selected = json.dumps({"trials": dict.fromkeys(IDS)})
         done = subprocess.run(command, cwd=project.path, input=selected, capture_output=True, text=True, check=False)
         assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
         passed = [each for each in done.stdout.splitlines() if "PASSED" in each]
         assert sorted(each.split()[-1 if "-n" in workers else 0] for each in passed) == IDS
 
-    def test_pytest_keeps_the_standard_input_from_tests_only(self, project):
-        command = [sys.executable, "-m", "pytest", *MOCK, "--tau-select", "-", "-p", "no:randomly"]
+    def test_pytest_keeps_the_standard_input_from_tests_only(self, project, warm_processes):
+        command = [sys.executable, "-m", "pytest", *quick_options(), *MOCK, "--tau-select", "-"]
         done = subprocess.run(
             command, cwd=project.path, input="\n".join(IDS), capture_output=True, text=True, check=False
         )

@@ -10,6 +10,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from inner_runs import quick_options
 
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import open_run
@@ -154,21 +155,11 @@ def test_workers_have_objects_of_their_own(project, tmp_path):
     assert len(open_run(f"{url}/night").records()) == 3
 
 
-def test_a_killed_process_has_stored_what_had_ended(project):
+def test_a_killed_process_has_stored_what_had_ended(project, warm_processes):
     project.write("crashing.py", CRASHES)
     url = (project.path / "shared").as_uri()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *MOCK,
-        "--tau-agent",
-        "crashing:Agent",
-        "--tau-user",
-        "noop",
-        "-p",
-        "no:randomly",
-    ]
+    sides = ("--tau-agent", "crashing:Agent", "--tau-user", "noop")
+    command = [sys.executable, "-m", "pytest", *quick_options(), *MOCK, *sides]
     environment = {**os.environ, "PYTHONPATH": str(project.path)}
     done = subprocess.run([*command, "--tau-results", url], cwd=project.path, env=environment, check=False)
     assert done.returncode == 9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from inner_runs import quick_options
 
 #: An agent of texts without a model, which is interrupted by nobody.
 AGENT = """
@@ -58,7 +59,7 @@ def test_a_text_run_imports_nothing_of_it(project, pytester, a_task):
         print("\\nimported", found)
     """
     project.write("conftest.py", code)
-    run = pytester.runpytest_subprocess("--tau-agent", "gold", "--tau-user", "gold")
+    run = pytester.runpytest_subprocess(*quick_options(), "--tau-agent", "gold", "--tau-user", "gold")
     run.assert_outcomes(passed=1)
     run.stdout.fnmatch_lines(["imported [[]'pytest_tau.capabilities.voice']"])
 

@@ -28,7 +28,8 @@ def check_rootdir(early_config: pytest.Config, args: list[str]) -> None:
         pytest.UsageError: pytest has read another ini file than the project's own, or none; says what to write.
     """
     folder = Path(early_config.invocation_params.dir)
-    options = {value: option for option, value in itertools.pairwise(args) if option in path_options()}
+    paths = path_options()
+    options = {value: option for option, value in itertools.pairwise(args) if option in paths}
     options = {value: option for value, option in options.items() if (folder / value).exists()}
     folders = [arg for arg in early_config.known_args_namespace.file_or_dir if _is_folders(arg, folder)]
     if not folders and not options:
