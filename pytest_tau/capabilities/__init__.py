@@ -28,3 +28,5 @@ BUNDLED = (
     "approvals",
     "sessions",
 )
+#: Those of them whose fixtures and hooks tests without a trial may use: every run of pytest imports them.
+AT_START = ("snapshots",)

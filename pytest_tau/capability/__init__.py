@@ -123,6 +123,8 @@ __all__ = [
     "within",
 ]
 
+#: The package of the bundled capabilities.
+_HOME = "pytest_tau.capabilities"
 #: Distributions announce a capability under this entry point group: ``name = "module:capability"``.
 ENTRY_POINT_GROUP = "pytest_tau.capabilities"
 #: The key of facts that could not be found: why.
@@ -353,8 +355,17 @@ def deferred(place: str) -> Callable[..., Any]:
 @functools.cache
 def bundled() -> tuple[Capability, ...]:
     """Return the capabilities of this package."""
-    home = "pytest_tau.capabilities"
-    return tuple(import_module(f"{home}.{name}").capability for name in import_module(home).BUNDLED)
+    return tuple(map(_bundled, import_module(_HOME).BUNDLED))
+
+
+def bundled_at_start() -> tuple[Capability, ...]:
+    """Return the capabilities of this package that every run of pytest has, also one without trials."""
+    return tuple(map(_bundled, import_module(_HOME).AT_START))
+
+
+def _bundled(name: str) -> Capability:
+    capability: Capability = import_module(f"{_HOME}.{name}").capability
+    return capability
 
 
 def bundled_options() -> dict[str, Option]:

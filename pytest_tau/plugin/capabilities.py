@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..capability import ActiveCapability, Capability, bundled, installed
+from ..capability import ActiveCapability, Capability, bundled, bundled_at_start, installed
 from ..settings import check_fields, options_of
-from .options import CAPABILITIES, OptionValues, add_option
+from .options import CAPABILITIES, OptionValues, add_option, may_have_options
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
@@ -38,10 +39,12 @@ def register(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None
 class RunCapabilities:
     """The capabilities of a run, except for those of entry points.
 
+    A run that has nothing to do with this package imports none but ``AT_START``.
+
     Attributes:
-        found: The capabilities in the order of their registration.
+        found: The capabilities that were added, in the order of their registration.
         options: Their options, by key.
-        begun: Whether the command line was read: no option can be added.
+        begun: Whether the command line was read.
     """
 
     def __init__(self, parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
@@ -50,8 +53,24 @@ class RunCapabilities:
         self.options: dict[str, Option] = {}
         self.begun = False
         self._known_hooks = 0
+        self._are_all_added = False
+        config: Any = manager.get_plugin("pytestconfig")
+        if may_have_options(config):
+            self.add_bundled()
+        else:
+            for capability in bundled_at_start():
+                self._add(capability, _BUNDLED)
+
+    def add_bundled(self) -> None:
+        """Add the bundled capabilities, unless they were added."""
+        if self._are_all_added:
+            return
+        self._are_all_added = True
+        added = {capability.name for capability in self.found}
         for capability in bundled():
-            self._add(capability, _BUNDLED)
+            if capability.name not in added:
+                self._add(capability, _BUNDLED)
+        self.found.sort(key=list(bundled()).index)
 
     def pytest_plugin_registered(self, plugin: object) -> None:
         """Add the capabilities of a plugin.
@@ -59,8 +78,10 @@ class RunCapabilities:
         Raises:
             pytest.UsageError: They cannot be used, or a hook of the plugin is not known; names the file.
         """
-        self._check_hooks()
         provide = getattr(plugin, "pytest_tau_capabilities", None)
+        if callable(provide) or _is_about_trials(plugin):
+            self.add_bundled()
+        self._check_hooks()
         if not callable(provide):
             return
         place = getattr(plugin, "__file__", None) or type(plugin).__name__
@@ -82,14 +103,19 @@ class RunCapabilities:
 
     def _check_hooks(self) -> None:
         # pytest ignores misspelt hooks of a conftest.py that it loads late, and in a command of tau.
-        hooks = vars(self._manager.hook)
-        if len(hooks) == self._known_hooks:
+        if len(vars(self._manager.hook)) == self._known_hooks:
             return
-        self._known_hooks = len(hooks)
-        if unknown := [hook for name, hook in hooks.items() if name.startswith("pytest_tau_") and not hook.has_spec()]:
+        if self._unknown_hooks():
+            self.add_bundled()  # some of them declare hooks
+        if unknown := self._unknown_hooks():
             from .hook_calls import check_names
 
             check_names(unknown)
+        self._known_hooks = len(vars(self._manager.hook))
+
+    def _unknown_hooks(self) -> list[Any]:
+        hooks = vars(self._manager.hook).items()
+        return [hook for name, hook in hooks if name.startswith("pytest_tau_") and not hook.has_spec()]
 
     def pytest_configure(self) -> None:
         """Add no further capabilities."""
@@ -120,6 +146,16 @@ class RunCapabilities:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
             add_option(self._parser, option, capability.label, is_bundled=place == _BUNDLED)
+            if self.begun:  # nobody has given it
+                config: Any = self._manager.get_plugin("pytestconfig")
+                setattr(config.option, option.dest, None)
+
+
+def _is_about_trials(plugin: object) -> bool:
+    """Return whether a module of others, such as a ``conftest.py``, has our hooks, our fixtures or imports us."""
+    if not isinstance(plugin, ModuleType) or plugin.__name__.startswith("pytest_tau."):
+        return False
+    return any(name.startswith(("pytest_tau", "tau_")) for name in vars(plugin))
 
 
 def _problem_of(capability: Capability) -> str | None:
@@ -146,6 +182,7 @@ def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:
     """
     manager = config.pluginmanager
     state: Any = manager.get_plugin(CAPABILITIES)
+    state.add_bundled()
     names = {capability.name for capability in state.found}
     others = (capability for capability in installed()[len(bundled()) :] if capability.name not in names)
     return (*state.found, *(other for other in others if not manager.is_blocked(f"tau_{other.name}")))

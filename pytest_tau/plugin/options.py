@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,7 @@ def option_groups(capabilities: Iterable[Capability]) -> dict[str, list[Option]]
 
 def hide_from_help(config: pytest.Config) -> None:
     """Remove the ini keys of the options that ``--help`` does not show; nothing may ask for their values later."""
-    hidden = [*OPTIONS.values(), *bundled_options().values()]
-    hide_ini_keys(config, [option.dest for option in hidden if not option.common])
+    hide_ini_keys(config, [option.dest for option in run_options(config).values() if not option.common])
 
 
 def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str]) -> None:
@@ -144,7 +144,31 @@ def _as_ini_key(name: str) -> str:
 
 def run_options(config: pytest.Config) -> dict[str, Option]:
     """Return the options of a run by key: those of the core, and those of its capabilities."""
+    if capabilities := config.pluginmanager.get_plugin(CAPABILITIES):
+        capabilities.add_bundled()
+    return _declared_options(config)
+
+
+def _declared_options(config: pytest.Config) -> dict[str, Option]:
     return {**OPTIONS, **getattr(config.pluginmanager.get_plugin(CAPABILITIES), "options", {})}
+
+
+def may_have_options(config: pytest.Config) -> bool:
+    """Return whether a run, whose command line was not read yet, may have an option."""
+    from_environment = os.environ.get("PYTEST_ADDOPTS", "").split()
+    keys = ini_keys(config)
+    return (
+        any(map(_may_be_option, [*map(str, config.invocation_params.args), *from_environment]))
+        or any(_as_ini_key(key).startswith("tau_") for key in keys)
+        or "tau" in str(keys.get("addopts", ""))
+        # A worker has the values of its controller.
+        or any(name.startswith("tau_") and value is not None for name, value in vars(config.option).items())
+    )
+
+
+def _may_be_option(argument: str) -> bool:
+    """Return whether an argument is an option, ``-o tau_…`` or a file of arguments."""
+    return argument.startswith(("--tau-", "@")) or "tau_" in argument
 
 
 class OptionValues:
@@ -275,7 +299,7 @@ def path_options() -> frozenset[str]:
 
 def options_given(config: pytest.Config) -> bool:
     """Return whether the command line has any option of the plugin: the user wants to run tasks."""
-    return any(config.getoption(option.dest, None) is not None for option in run_options(config).values())
+    return any(config.getoption(option.dest, None) is not None for option in _declared_options(config).values())
 
 
 def asks_for_trials(config: pytest.Config) -> bool:

@@ -9,13 +9,15 @@ import textwrap
 
 import pytest
 
-from pytest_tau.capabilities import BUNDLED
+from pytest_tau.capabilities import AT_START, BUNDLED
+from pytest_tau.capability import bundled_options
 
 #: The modules that a run imports which never asks for pytest-tau. A module more is paid for by every project.
 IMPORTED = [
     "pytest_tau",
     "pytest_tau.capabilities",
-    *sorted([*(f"pytest_tau.capabilities.{name}" for name in BUNDLED), "pytest_tau.capabilities.snapshots.fixtures"]),
+    "pytest_tau.capabilities.snapshots",
+    "pytest_tau.capabilities.snapshots.fixtures",
     "pytest_tau.capability",
     "pytest_tau.plain",
     "pytest_tau.plain.json",
@@ -33,6 +35,13 @@ IMPORTED = [
     "pytest_tau.run_settings.types",
     "pytest_tau.settings",
 ]
+
+#: What it imports in addition if it may need the options of capabilities.
+OF_CAPABILITIES = {
+    *(f"pytest_tau.capabilities.{name}" for name in BUNDLED if name not in AT_START),
+    "pytest_tau.capabilities.approvals.task_hook",
+    "pytest_tau.capabilities.voice.task_hook",
+}
 
 #: Writes the modules of ours, and what is heavy, at the end of a process.
 CONFTEST = """
@@ -101,6 +110,11 @@ def test_listings_import_the_same_modules(unrelated, listing):
     assert listing == "--collect-only" or "tau" in text
 
 
+def test_help_lists_no_option_of_a_bundled_capability():
+    # They are not declared in a run that gives none of ours.
+    assert [option.name for option in bundled_options().values() if option.common] == []
+
+
 def test_a_run_without_the_tests_on_tasks_imports_the_same_modules(unrelated, project):
     project.write(
         "agents/test_agent.py", "import pytest\n\n@pytest.mark.tau(domain='mock')\ndef test_it(tau_simulation): pass"
@@ -109,7 +123,7 @@ def test_a_run_without_the_tests_on_tasks_imports_the_same_modules(unrelated, pr
     assert unrelated("test_plain.py")[0] == IMPORTED
 
 
-def test_unused_hooks_and_fixtures_of_a_conftest_import_the_same_modules(unrelated, project):
+def test_unused_hooks_and_fixtures_of_a_conftest_import_the_capabilities_only(unrelated, project):
     more = """
     import pytest
 
@@ -121,7 +135,7 @@ def test_unused_hooks_and_fixtures_of_a_conftest_import_the_same_modules(unrelat
         raise AssertionError
     """
     project.write("conftest.py", textwrap.dedent(more) + CONFTEST)
-    assert unrelated()[0] == IMPORTED
+    assert unrelated()[0] == sorted({*IMPORTED, *OF_CAPABILITIES})
 
 
 def test_a_worker_imports_the_same_modules(unrelated):

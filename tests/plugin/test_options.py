@@ -324,3 +324,68 @@ class TestPytestsOwnListings:
         for name in ("tau_task", "tau_trial", "tau_env", "tau_agent", "tau_user", "tau_simulation"):
             run.line(f"{name} -- ")
         run.lacks("_tau_case --")
+
+
+class TestCapabilities:
+    """Options of bundled capabilities are declared when a run may have one: wherever it comes from, it counts."""
+
+    #: A tool fails in each trial; the fault is in the header.
+    FAULTS = "get_users:1"
+
+    def check(self, run):
+        run.line("tau: domain mock", f"tool faults {self.FAULTS}")
+
+    def test_from_the_command_line(self, project):
+        self.check(project.run("--tau-domain", "mock", "--tau-tool-faults", self.FAULTS))
+
+    def test_from_the_ini_file(self, project):
+        project.ini(f"tau_tool_faults = {self.FAULTS}")
+        self.check(project.run("--tau-domain", "mock"))
+
+    def test_from_the_ini_key_of_the_command_line(self, project):
+        self.check(project.run("-o", f"tau_tool_faults={self.FAULTS}", "-o", "tau_domain=mock"))
+
+    def test_from_addopts(self, project):
+        project.ini(f"addopts = --tau-domain mock --tau-tool-faults {self.FAULTS}")
+        self.check(project.run())
+
+    def test_from_the_environment(self, project, monkeypatch):
+        monkeypatch.setenv("PYTEST_ADDOPTS", f"--tau-domain mock --tau-tool-faults {self.FAULTS}")
+        self.check(project.run())
+
+    def test_from_a_file_of_arguments(self, project):
+        project.write("arguments.txt", f"--tau-domain\nmock\n--tau-tool-faults\n{self.FAULTS}\n")
+        self.check(project.run("@arguments.txt"))
+
+    def test_in_a_worker(self, project):
+        project.write("test_it.py", "def test_it(request):\n    print(request.config.getoption('tau_tool_faults'))")
+        run = project.run("-n", "1", "-rP", "--tau-tool-faults", self.FAULTS)
+        run.line(repr([self.FAULTS]))
+
+    @pytest.mark.parametrize(
+        "hook", ["def pytest_tau_message(message): pass", "def tau_agent(): pass", "import pytest_tau"]
+    )
+    def test_a_conftest_that_is_about_trials_can_read_them_in_any_run(self, project, hook):
+        project.write(
+            "conftest.py",
+            f"{hook}\ndef pytest_configure(config):\n    print('value', config.getoption('tau_tool_faults'))",
+        )
+        project.write("test_it.py", "def test_it(): pass")
+        run = project.run("-s")
+        run.outcomes(passed=1)
+        run.line("value None")
+
+    def test_a_marked_test_has_the_capabilities_that_are_on_by_default(self, project):
+        project.write(
+            "test_it.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock-approvals", num_tasks=1)
+            def test_it(tau_simulation, request):
+                assert request.config.getoption("tau_tool_faults") is None
+                assert request.config.getini("tau_tool_faults") is None
+                assert tau_simulation.facts["approvals"]
+            """,
+        )
+        project.run().outcomes(passed=1)

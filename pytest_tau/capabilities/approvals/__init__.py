@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ...capability import Capability, FactColumn, declared, deferred, model_name, option, text
 
 if TYPE_CHECKING:
-    from ...environment import Domain
-    from ...models import Task
     from .approver import ApprovalRequest, Decision
     from .interrupts import ask_approver
 
@@ -39,32 +37,13 @@ class ApprovalSettings:
     approver_llm: str | None = option(model_name, "verdict", "MODEL", help="the model that approves calls that need it")
 
 
-class _TaskHook:
-    """The hook of every run that refuses an approver's script before anything is called."""
-
-    def pytest_tau_modify_tasks(self, domain: Domain, tasks: list[Task]) -> None:
-        """Check the scripts of the tasks.
-
-        Raises:
-            TaskFormatError: One does not follow the format.
-        """
-        from ...models import APPROVER
-
-        scripted = [task for task in tasks if isinstance(task.annotations, dict) and APPROVER in task.annotations]
-        if scripted:
-            from .script import script_of
-
-            for task in scripted:
-                script_of(task, domain)
-
-
 capability = Capability(
     name="approvals",
     settings=ApprovalSettings,
     on=lambda _settings: True,
     check=deferred(f"{__name__}.stages:check_approver"),
     trial=deferred(f"{__name__}.stages:stages_of"),
-    fixtures=_TaskHook,
+    fixtures=deferred(f"{__name__}.task_hook:TaskHook"),
     hooks=deferred(f"{__name__}.plugin:ApprovalHooks"),
     facts=deferred(f"{__name__}.facts:ApprovalFacts"),
     columns=(

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ...capability import Capability, ExportFormat, FactColumn, declared, deferred, flag, option, real, text
 
 if TYPE_CHECKING:
-    import pytest
-
-    from ...environment import Domain
-    from ...models import Task
     from .measure.linear import transcript, user_context
     from .measure.merging import communicate_texts, flat_messages
     from .measure.metrics import interaction_metrics, pooled_metrics, responsiveness
@@ -149,24 +145,6 @@ def _speaks(settings: VoiceSettings) -> bool:
     return settings.mode == "voice"
 
 
-class _TaskHook:
-    """The hook of ``--tau-voice-tasks``. Every run has it, as tasks are read before capabilities are switched on."""
-
-    def pytest_tau_modify_tasks(self, config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
-        """Keep the bundled tasks, if the run is about them.
-
-        Raises:
-            pytest.UsageError: The domain has none, or the run is not in ticks.
-        """
-        from ...capability import run_of
-
-        run = run_of(config)
-        if run.option("voice_tasks"):
-            from .bundled import keep_bundled
-
-            keep_bundled(domain, tasks, run.option("mode"))
-
-
 def _column(name: str, events: str, **given: Any) -> FactColumn:
     """Return the column of a metric over the events of all trials."""
     return FactColumn(name, metric=True, events=events, **given)
@@ -178,7 +156,7 @@ capability = Capability(
     on=_speaks,
     check=deferred(f"{__name__}.talk.stages:check_settings"),
     trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
-    fixtures=_TaskHook,
+    fixtures=deferred(f"{__name__}.task_hook:TaskHook"),
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
     duplex=deferred(f"{__name__}.duplex:TickConversations"),
     exports=(
