@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -189,7 +190,10 @@ class TestSubtests:
         run.line(f"tau: gate of {NAME}: 0 of 4 trials passed; at_least 0.75 needs 3: missed")
         run.line("contains 2 failed subtests")
         run.lacks("passed although")
-        assert run.text.count("4 of 4 trials have not passed") == 1
+        # The reports of failed trials say it, those of their subtests do not.
+        lost = re.findall(r"(\d) of 4 trials have not passed", run.text)
+        assert 1 < len(lost) <= run.text.count("\nFAILED ")
+        assert max(lost) == "4"
 
     @pytest.mark.parametrize("workers", WORKERS)
     def test_the_gate_is_met(self, checks, workers):
