@@ -232,8 +232,8 @@ class Capability(Row):
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
-        fixtures: Makes an object with fixtures, and with hooks for every run, whatever the settings are; it is
-            registered as ``tau_NAME_fixtures`` at the start of pytest. Every run imports its module.
+        fixtures: Makes an object with fixtures, and with hooks, whatever the settings are; it is
+            registered as ``tau_NAME_fixtures`` when the capability is added to the run, which imports its module.
         facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
         columns: The columns of the facts.
         summary: Returns the lines of the summary of a domain, given its trials that have facts.
@@ -338,7 +338,7 @@ class ActiveCapability(Row):
 def deferred(place: str) -> Callable[..., Any]:
     """Return a function that imports ``module:attribute`` when it is first called, and calls that.
 
-    It keeps the object of a bundled capability light, which every run of pytest imports.
+    It keeps the object of a bundled capability light, which is imported for its options.
     """
     function: Callable[..., Any] | None = None
 

@@ -28,7 +28,7 @@ class ApprovalHooks:
         """Return the approver's model."""
         if self._model is None:
             return {}
-        # Every run of pytest imports this module.
+        # Every run of trials imports this module.
         from ...chat import ModelArguments, with_defaults
         from ...runner import ModelChoice
 

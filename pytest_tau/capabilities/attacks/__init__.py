@@ -111,7 +111,7 @@ capability = Capability(
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is public when it is asked for: every run of pytest imports this module."""
+    """Import what is public when it is asked for: this module is imported for its options."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
