@@ -390,7 +390,7 @@ def test_a_server_works_on_a_ticket(project: Any, server: Any, late: bool) -> No
 
 def test_a_task_is_cancelled_at_the_time_limit(project: Any, server: Any) -> None:
     server.results += [server.sent(server.task("working")), *[server.task("working")] * 20]
-    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", "--tau-timeout", "1")
+    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", "--tau-timeout", "0.4")
     run.outcomes(failed=1)
     run.line("cut off: out of time")
     assert server.requests[-1]["method"] == "CancelTask"

@@ -160,14 +160,14 @@ def test_without_an_answer_the_time_limit_ends_the_trial_and_the_program_goes_on
     code = """
         import json, sys, threading, time
         def late(line):
-            time.sleep(1.5)
+            time.sleep(0.75)
             print(json.dumps({"conversation": line["conversation"], "text": "late"}), flush=True)
         for text in sys.stdin:
             line = json.loads(text)
             if "text" in line:
                 threading.Thread(target=late, args=(line,)).start()
     """
-    failed = run("--tau-timeout", "1", "--tau-trials", "2", code=code)
+    failed = run("--tau-timeout", "0.5", "--tau-trials", "2", code=code)
     failed.outcomes(failed=2)
     failed.lacks("which no message waits for")
 

@@ -90,11 +90,11 @@ class TestRuns:
         [
             ("broken", "failed", "ValueError: no idea"),
             ("nonsense", "unusable", "it has no JSON object with errors"),
-            ("endless", "failed", "no answer within 1 s"),
+            ("endless", "failed", "no answer within 0.5 s"),
         ],
     )
     def test_a_reviewer_that_gives_no_review_is_named_and_changes_no_verdict(self, mixed, name, status, problem):
-        run = mixed("--tau-review", *own(name), "--tau-timeout", "1", "--tau-concurrency", "4")
+        run = mixed("--tau-review", *own(name), "--tau-timeout", "0.5", "--tau-concurrency", "4")
         run.outcomes(passed=1, failed=2, errors=1)
         run.line(f"tau:  review         reviewed 0: without a review: 2 {status}")
         run.line(f"reviewer 'reviewers.py:{name}': 2 trials {status}: {problem}")

@@ -263,8 +263,8 @@ def test_a_limit_truncates(domain: Domain) -> None:
 
 def test_the_clock_truncates(domain: Domain) -> None:
     async def slow() -> Any:
-        async with episode(domain, settings=settings(timeout=0.5)) as player:
-            await asyncio.sleep(0.7)
+        async with episode(domain, settings=settings(timeout=0.25)) as player:
+            await asyncio.sleep(0.35)
             assert not player.done  # as far as the player knows
             end = await player.step("Hello")
             assert (end.truncated, end.terminated, end.messages) == (True, False, [])
