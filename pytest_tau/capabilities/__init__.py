@@ -1,5 +1,7 @@
 """The bundled capabilities. Each is a folder; without it and its name below, everything else works as before."""
 
+#: Those whose fixtures and hooks tests without a trial may use: every run of pytest imports them.
+AT_START = ("snapshots",)
 #: The capabilities in the order in which they are called.
 BUNDLED = (
     "attacks",
@@ -13,7 +15,7 @@ BUNDLED = (
     "changed",
     "fork",
     "stopping",
-    "snapshots",
+    *AT_START,
     "serving",
     "traces",
     "voice",
@@ -28,5 +30,3 @@ BUNDLED = (
     "approvals",
     "sessions",
 )
-#: Those of them whose fixtures and hooks tests without a trial may use: every run of pytest imports them.
-AT_START = ("snapshots",)

@@ -77,22 +77,35 @@ def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
         if any(since <= at <= number for at in done):
             continue
         for claim in claims_in(text):
-            about = facts.is_about(claim.text, deviation) or is_only_act(facts, claim.verb, deviation.tool)
-            if (
-                claim.verb
-                and claim.is_of(deviation.tool)
-                and about
-                and not _is_told_again(facts, claim.text, deviation)
-            ):
+            if claim.verb:
+                act = is_only_act(facts, claim.verb, deviation.tool)
+                about = claim.is_of(deviation.tool) and (act or facts.is_about(claim.text, deviation))
+            else:  # "your reservation now has two bags" is a claim if the user has just agreed to that
+                about = facts.names_record(claim.text, deviation) and facts.agreed(number)
+            if about and not _is_told_again(facts, claim.text, deviation):
                 return Attribution("agent", "it said that it had done what it had not", number, quoted(claim.text))
     return None
 
 
 def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if the user never said a value that the call needs, and the agent has not said that it made the call."""
-    if deviation.made is None and claimed(facts, deviation) is not None:
+    """Apply if the user never said a value that the call needs, and the agent could not go on without it.
+
+    It could if it has said that it made the call, or the user has agreed to its proposal of the call.
+    """
+    if deviation.made is None and (claimed(facts, deviation) is not None or _was_agreed(facts, deviation)):
         return None
     return user_evidence.never_asked(facts, deviation)
+
+
+def _was_agreed(facts: Facts, deviation: Deviation) -> bool:
+    """Return whether the user has agreed to a proposal of what a missing call does to its record."""
+    evidence = facts.evidence
+    for number, _ in evidence.texts("user"):
+        agreed = evidence.agreement(number + 1)
+        proposal = evidence.text(agreed[0]) if agreed is not None and agreed[1] == number else ""
+        if facts.names_record(proposal, deviation) and asks_for_act(facts, proposal, deviation.tool):
+            return True
+    return False
 
 
 def _is_told_again(facts: Facts, text: str, deviation: Deviation) -> bool:

@@ -33,7 +33,9 @@ _DONE_VERBS: Final = (
 )
 _DONE: Final = re.compile(
     rf"\b(?:has|have) {_BETWEEN}been {_BETWEEN}(?P<passive>{_DONE_VERBS})\b"
-    rf"|\b(?:i|we)(?:'ve| have) {_BETWEEN}(?P<active>{_DONE_VERBS})\b|\bnow has\b",
+    rf"|\b(?:i|we)(?:'ve| have) {_BETWEEN}(?P<active>{_DONE_VERBS})\b|\bnow has\b"
+    # A device of the user's may be enabled now by the user.
+    rf"|\b(?:is|are) now {_BETWEEN}(?P<state>(?!enabled|disabled){_DONE_VERBS})\b",
     re.IGNORECASE,
 )
 #: What a sentence with such a word says is not that something was done, or not by the agent now.
@@ -123,9 +125,7 @@ def claims_in(text: str) -> list[Claim]:
         if not match or _UNDONE.search(sentence) or _RECAP.search(sentence) or _ASIDE.search(sentence):
             continue
         if not (asks and _DRAFT.search(sentence)):
-            claims.append(
-                Claim(sentence, (match["passive"] or match["active"] or "").lower(), match["active"] is not None)
-            )
+            claims.append(Claim(sentence, next(filter(None, match.groups()), "").lower(), match["active"] is not None))
     return claims
 
 

@@ -95,7 +95,7 @@ def option_groups(capabilities: Iterable[Capability]) -> dict[str, list[Option]]
 
 def hide_from_help(config: pytest.Config) -> None:
     """Remove the ini keys of the options that ``--help`` does not show; nothing may ask for their values later."""
-    hide_ini_keys(config, [option.dest for option in run_options(config).values() if not option.common])
+    hide_ini_keys(config, [option.dest for option in _declared_options(config).values() if not option.common])
 
 
 def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str]) -> None:

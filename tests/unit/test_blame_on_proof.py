@@ -83,6 +83,23 @@ def test_an_agent_that_says_that_it_has_done_it(domain: Domain) -> None:
     assert blamed(domain, wanted, user("Hi"), *shown, *renamed, claim, STOP).reason != found.reason
 
 
+@pytest.mark.parametrize(
+    ("answer", "reply", "party"),
+    [
+        ("Yes, please.", "The lamp now has a new name.", "agent"),
+        ("Yes, please.", "The desk now has a new name.", "undecided"),
+        ("Yes, please.", "Anything else?", "undecided"),
+        ("Let's leave it.", "Anything else?", "user"),
+    ],
+)
+def test_a_user_that_has_agreed_need_not_say_more(domain: Domain, answer: str, reply: str, party: str) -> None:
+    wanted = scenario("Call the lamp ab-1234.", action("rename", item_id="lamp", name="ab-1234"))
+    shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp"}')
+    proposal = agent("I will rename the lamp as we said. Do you confirm? (yes/no)")
+    talk = [user("I want to rename the lamp."), *shown, proposal, user(answer), agent(reply), STOP]
+    assert blamed(domain, wanted, *talk).party == party
+
+
 def test_an_agent_that_gives_up_after_a_failed_call(domain: Domain) -> None:
     wanted = scenario("Set the price of the lamp to 150.", PRICE)
     shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp-1", "name": "Lamp"}')

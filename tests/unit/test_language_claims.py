@@ -12,6 +12,9 @@ CLAIMS = [
     ("Both orders have now been returned, thank you!", "returned", False),
     ("All set: I have added two bags.", "added", True),
     ("Your appointment has been moved to 9:00.", "moved", False),
+    ("Your reservation AB12CD now has 2 checked bags.", "", False),
+    ("You are now booked on flight HAT266.", "booked", False),
+    ("Both orders are now updated.", "updated", False),
 ]
 NO_CLAIMS = [
     "No changes have been made to your reservation.",
@@ -25,6 +28,8 @@ NO_CLAIMS = [
     "I've added your note for the human agent.",
     "I have not changed anything yet.",
     "I've updated the summary: two bags, $50. Do you confirm?",
+    "Data Roaming is now enabled on your device.",
+    "Your line is now active again.",
 ]
 
 
