@@ -146,7 +146,7 @@ class RunCapabilities:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
             add_option(self._parser, option, capability.label, is_bundled=place == _BUNDLED)
-            if self.begun:  # nobody has given it
+            if self.begun:  # it is not given
                 config: Any = self._manager.get_plugin("pytestconfig")
                 setattr(config.option, option.dest, None)
 

@@ -60,7 +60,7 @@ class User:
 """
 HANGS = "time.sleep(30)"
 #: Brings the timer of pytest-timeout forward, whose limit no other trial reaches.
-RINGS = f"signal.setitimer(signal.ITIMER_REAL, 0.01); {HANGS}"
+RINGS = f"signal.setitimer(signal.ITIMER_REAL, 0.1); {HANGS}"
 LIMIT = ("-p", "pytest_timeout", "--timeout=30", "--timeout-method=signal")
 
 
@@ -122,7 +122,7 @@ class TestPytestTimeout:
         check_interrupted(simulation, "the time limit of pytest-timeout, 30 s")
 
     def test_an_agent_that_blocks_the_loop(self, stopped, stored):
-        stop = "signal.setitimer(signal.ITIMER_REAL, 0.01); time.sleep(1)"
+        stop = "signal.setitimer(signal.ITIMER_REAL, 0.1); time.sleep(1)"
         run = stopped(*GATE, *LIMIT, kind="async def", stop=stop)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate pass^1 >= 0.5: 1.000", "not decided")
