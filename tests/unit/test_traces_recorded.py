@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from typing import TYPE_CHECKING, Any
 
@@ -273,7 +274,8 @@ def test_personal_data_is_nowhere_in_what_is_written_and_relations_stay(tau: Tau
     assert len(files) == 3
     text = "".join(file.read_text(encoding="utf-8") for file in files).lower()
     for original in ("ada", "berg", "2041", "555 0141", "example.org"):
-        assert original not in text
+        # A made-up name may have the letters of a short one in it.
+        assert not re.search(rf"(?<![a-z0-9]){re.escape(original)}(?![a-z0-9])", text)
     assert "#w7" in text
     (task,) = load_task_file(tmp_path / "out" / "shop.json").tasks
     script = task.user_scenario.script
