@@ -106,6 +106,8 @@ def main() -> list[str] | None:
     for name in sys.argv[2:]:
         _import(name)
     _rehearse()
+    for thread in threading.enumerate()[1:]:
+        thread.join(timeout=10)
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()  # so that collections in the children copy no page of what was imported

@@ -12,6 +12,7 @@ from ..language.turns import mentions_refusal
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws
 from ..models import Attribution, call_as_text, strings_in
+from . import user_evidence
 from .facts import first_line, quoted
 from .refusals import obstacle
 from .turning_point import HANDED_OVER
@@ -273,6 +274,7 @@ def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
         or any(mentions_any(text, ids) for _, text in evidence.texts("assistant", after=made[0].message_idx))
         or any(mentions_refusal(text) and mentions_any(text, ids) for _, text in evidence.texts("assistant"))
         or any(withdraws(text) for _, text in evidence.texts("user"))
+        or evidence.declined() is not None
         or any(ids[0] in strings_in(call.call.arguments) for call in facts.calls if call.call.name in facts.mutating)
         or obstacle(facts, deviation) is not None
     ):
@@ -293,6 +295,8 @@ def never_asked_user(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user was to make a call that the agent has never asked it to make."""
     if not deviation.by_user or deviation.made is not None:
         return None
+    if facts.evidence.declined() is not None or user_evidence.gave_up(facts, deviation) is not None:
+        return None
     phrases = facts.phrases(deviation.tool)
     own = [word for word in deviation.tool.lower().split("_") if len(word) > 2]
     for _, text in facts.evidence.texts("assistant"):
@@ -311,7 +315,7 @@ def transferred(facts: Facts, deviation: Deviation) -> Attribution | None:
     if transfer is None or deviation.made is not None:
         return None
     before = evidence.texts("user", transfer.message_idx)
-    if any(asks_for_person(text) for _, text in before):
+    if any(asks_for_person(text) for _, text in before) or evidence.declined() is not None:
         return None
     offered = evidence.texts("assistant", before[-1][0])[-1:] if before else []
     if offered and is_yes(before[-1][1]) and mentions_any(offered[0][1], ["transfer", "human agent", "human"]):

@@ -316,6 +316,11 @@ RULES = (
         at_first(user_evidence.gave_up),
     ),
     Rule(
+        "user",
+        "the user answered a request for its yes to a missing call with no, and nothing else",
+        at_first(user_evidence.declined),
+    ),
+    Rule(
         "agent",
         "the agent did something else after its tool had refused its first call on the record",
         at_first(agent_rules.failed_first),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..language import sentences, spoken
-from ..language.agreement import asks_for_yes, has_limit, is_yes
+from ..language.agreement import asks_for_yes, has_limit, is_no, is_yes
 from ..language.claims import words_for_act
 from ..language.forms import forms_of
 from ..language.ids import kind_in
 from ..language.mentions import mentions, mentions_any, mentions_other, short_names
 from ..language.message import without_tokens
 from ..language.tokens import plain_words
+from ..language.turns import closes, waits_for_yes
 from ..language.wishes import without_unwanted
 from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
 
@@ -105,6 +106,14 @@ class Evidence:
             return None
         asked = self.texts("assistant", answers[-1][0])
         return (asked[-1][0], answers[-1][0]) if asked and asks_for_yes(asked[-1][1]) else None
+
+    def declined(self) -> tuple[str, str] | None:
+        """Return the agent's last request for a yes and the user's answer, if that is a no."""
+        for number, text in reversed(self.texts("user")):
+            asked = self.texts("assistant", number)
+            if asked and waits_for_yes(asked[-1][1]) and not closes(asked[-1][1]):
+                return (asked[-1][1], text) if is_no(text) else None
+        return None
 
     def text(self, number: int) -> str:
         """Return the text of a message."""

@@ -273,6 +273,12 @@ class Facts:
         last = self.simulation.messages[-1:]
         return self.simulation.stop_token or (last[0].stop_token if last and isinstance(last[0], UserMessage) else None)
 
+    @property
+    def is_diverged_by_agent(self) -> bool:
+        """Whether a call of the agent has put the right final state out of reach."""
+        divergence = self.divergence
+        return divergence is not None and divergence.kind == "diverged" and divergence.call["requestor"] == "assistant"
+
     @functools.cached_property
     def said(self) -> Said:
         """The agent's last text."""

@@ -94,6 +94,8 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
     """
     if deviation.made is None and (claimed(facts, deviation) is not None or _was_agreed(facts, deviation)):
         return None
+    if deviation.made is None and facts.is_diverged_by_agent:
+        return None  # what is missing may be missing because of the wrong call
     return user_evidence.never_asked(facts, deviation)
 
 
@@ -175,11 +177,17 @@ def _took_back(facts: Facts, deviation: Deviation, refused_at: int) -> bool:
     """Return whether the agent has offered what it had refused, or made such a call on the same record."""
     wanted = {str(value) for slot in deviation.slots for value in slot.wanted} & facts.evidence.records.keys()
     texts = facts.evidence.texts("assistant", after=refused_at)
-    return any(waits_for_yes(text) and has_act(facts, text, deviation.tool) for _, text in texts) or any(
+    return any(waits_for_yes(text) and _may_be_about(facts, text, deviation) for _, text in texts) or any(
         call.call.name == deviation.tool and not facts.has_failed(call) and wanted & {*strings_in(call.call.arguments)}
         for call in facts.calls
         if call.message_idx > refused_at
     )
+
+
+def _may_be_about(facts: Facts, text: str, deviation: Deviation) -> bool:
+    """Return whether a text has a word for a missing call, or names its record and has a word for no other one."""
+    act = has_act(facts, text, deviation.tool)
+    return facts.names_record(text, deviation) if act is None else act
 
 
 def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
@@ -192,10 +200,20 @@ def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
         return None
     if any(disowns(text) for _, text in evidence.texts("user", after=asked[0] - 1)):
         return None
+    if _was_declined(facts, deviation):
+        return None
     if any(facts.names_other_record(text, deviation) for number, text in orders if number > asked[0]):
         return None  # it then asked for that of something else
     reason = "it did not do what the user had asked for"
     return Attribution("agent", reason, following[0][0], quoted(evidence.text(asked[0])))
+
+
+def _was_declined(facts: Facts, deviation: Deviation) -> bool:
+    """Return whether the user's last answer to a request for a yes is no, and the request may be for a missing call."""
+    request, answer = facts.evidence.declined() or ("", "")
+    if not request or facts.names_other_record(request, deviation) or has_act(facts, answer, deviation.tool):
+        return False
+    return has_act(facts, request, deviation.tool) is not False
 
 
 def refused_by_tool(facts: Facts) -> Attribution | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..language.agreement import is_yes
+from ..language.agreement import asks_for_yes, is_plain_no, is_yes
 from ..language.forms import forms_of, is_same
 from ..language.ids import addresses_in
 from ..language.mentions import mentions_any, short_names, user_ids_in
@@ -254,17 +254,43 @@ def _is_given(evidence: Evidence, value: Any) -> bool:
 
 
 def gave_up(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if the user has withdrawn a request that the agent was about to fulfil."""
+    """Apply if the user has withdrawn a request that the agent was about to fulfil, or to look into."""
     evidence = facts.evidence
-    if deviation.made is not None or deviation.by_user or obstacle(facts, deviation) is not None:
+    if deviation.made is not None or obstacle(facts, deviation) is not None:
         return None
     for number, text in reversed(evidence.texts("user")):
         asked = evidence.texts("assistant", number)
-        if not (withdraws(text) and asked and waits_for_yes(asked[-1][1])) or is_yes(text):
+        if not withdraws(text) or not asked or is_yes(text):
             continue
-        if facts.names(asked[-1][1], deviation):
+        proposed = waits_for_yes(asked[-1][1]) and not deviation.by_user and facts.names(asked[-1][1], deviation)
+        last = facts.stopped is not None and facts.stopped.message_idx == number
+        left = last and not facts.calls and wants_answer(asked[-1][1]) and not asks_for_yes(asked[-1][1])
+        if proposed or left:
             return Attribution("user", "it withdrew a request of its scenario", number, quoted(text))
     return None
+
+
+def declined(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user's last answer to a request for a yes was no, and the request named a missing call."""
+    evidence = facts.evidence
+    answered = [number for number, _ in evidence.texts("user") if _answers_proposal(facts, number, deviation)]
+    if deviation.made is not None or deviation.by_user or not answered:
+        return None
+    refused = obstacle(facts, deviation)
+    if not is_plain_no(evidence.text(answered[-1])) or (refused is not None and refused > answered[-1]):
+        return None
+    return Attribution(
+        "user", "it declined what its scenario asks for", answered[-1], quoted(evidence.text(answered[-1]))
+    )
+
+
+def _answers_proposal(facts: Facts, number: int, deviation: Deviation) -> bool:
+    """Return whether the agent's last words before a message ask for a yes to a missing call."""
+    asked = facts.evidence.texts("assistant", number)[-1:]
+    return any(
+        waits_for_yes(text) and facts.names(text, deviation) and not facts.names_others(text, deviation)
+        for _, text in asked
+    )
 
 
 def left_unanswered(facts: Facts) -> Attribution | None:
@@ -284,7 +310,7 @@ def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
     The right record was never found, or the call that failed is the missing one but for that id.
     """
     evidence = facts.evidence
-    if deviation.made is not None or deviation.by_user:
+    if deviation.made is not None or (deviation.by_user and not _is_unknown(facts)):
         return None
     wanted = {text for text in strings_in(deviation.wanted.arguments) if _is_id(text)} if deviation.wanted else set()
     seen = {text for call in facts.calls if not facts.has_failed(call) for text in strings_in(call.call.arguments)}
@@ -358,11 +384,20 @@ def withheld(facts: Facts) -> Attribution | None:
     )
 
 
+def _is_unknown(facts: Facts) -> bool:
+    """Return whether the agent has looked for something, and always in vain."""
+    return bool(looked := _looked(facts)) and all(map(facts.has_failed, looked))
+
+
+def _looked(facts: Facts) -> list[Call]:
+    return [call for call in facts.domain_calls if call.result is not None and call != facts.transfer]
+
+
 def _sought(facts: Facts) -> list[str]:
     """Return what the scenario gives to an agent that looked for the user in vain, or that asked for its id."""
     evidence = facts.evidence
-    looked = [call for call in facts.domain_calls if call.result is not None and call != facts.transfer]
-    if looked and all(map(facts.has_failed, looked)):
+    looked = _looked(facts)
+    if _is_unknown(facts):
         return [*addresses_in(evidence.scenario), *_of_look_ups(facts, looked)]
     asked = any(asks_for_user_id(text) for _, text in evidence.texts("assistant"))
     return user_ids_in(evidence.scenario) if asked and not evidence.records else []

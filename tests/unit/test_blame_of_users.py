@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
+from benchmarks.known_faults import SPOILED_USERS
 from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecided_rules, user_evidence, user_rules
 from pytest_tau.language.forms import forms_of, is_same
 from pytest_tau.language.wishes import refused_in, withdraws
@@ -253,3 +254,58 @@ def test_a_value_that_was_not_said_excuses_no_claim_of_a_change() -> None:
     (booking,) = [each for each in airline.tasks(None) if each.id == "book-cheapest-one-way"]
     run = pytest_tau.simulate(booking, domain=airline, agent="saboteur:forgets-last-write", user="scripted", seed=300)
     assert blamed(airline, booking, *run.messages).party == "agent"
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answers", "expected"),
+    [
+        ("I will set the price of the lamp to 150.", ["No."], ("user", 4)),
+        ("I will set the price of the lamp to 150.", ["No, thanks."], ("user", 4)),
+        # It says more than no: what it wants may differ from what was proposed.
+        ("I will set the price of the lamp to 150.", ["No, I want a receipt first."], ("undecided", None)),
+        # The proposal was wrong, or of something else.
+        ("I will set the price of the lamp to 170.", ["No."], ("undecided", None)),
+        ("I will set the price of the lamp to 170.", ["No.", "Make it 150."], ("agent", 3)),
+        # What came last counts.
+        ("I will set the price of the lamp to 150.", ["No.", "Yes, please."], ("agent", 7)),
+    ],
+)
+def test_an_answer_to_what_the_agent_has_proposed(
+    domain: Domain, proposal: str, answers: list[str], expected: tuple[str, int | None]
+) -> None:
+    wanted = scenario("Set the price of the lamp to 150.", PRICE)
+    asked = agent(f"{proposal} Do you confirm? (yes/no)")
+    shown = answered(call("look", item_id="lamp"), '{"item_id": "lamp", "name": "Lamp", "price": 90}')
+    talk = [turn for answer in answers for turn in (asked, user(answer))]
+    opening = user("Set the price of the lamp to 150, please.")
+    found = blamed(domain, wanted, opening, *shown, *talk, agent("All right. Anything else?"), STOP)
+    assert (found.party, found.message_idx if found.party != "undecided" else None) == expected
+
+
+def test_a_user_that_hangs_up_before_the_agent_could_look(domain: Domain) -> None:
+    wanted = scenario("You want a note.", action("write_note", "user", note_id="n", text="x"))
+    opening = [user("Nothing works."), agent("What is your number?")]
+    found = blamed(domain, wanted, *opening, user("Never mind, goodbye. ###STOP###"))
+    assert (found.party, found.message_idx) == ("user", 2)
+    stayed = blamed(domain, wanted, *opening, user("It is 5."), *answered(call("look", item_id="lamp")), STOP)
+    assert stayed.party == "agent"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, kind) for name in ("airline", "retail", "telecom") for kind in ("hangs-up", "refuses")),
+        # In retail, wrong digits may be those of another order.
+        *((name, "wrong-numbers") for name in ("airline", "telecom")),
+    ],
+)
+def test_a_user_that_makes_a_known_mistake_is_not_taken_for_the_agent(name: str, kind: str) -> None:
+    domain = pytest_tau.load_domain(name)
+    failed = []
+    for wanted in domain.tasks()[:20]:
+        run = pytest_tau.simulate(wanted, domain=domain, agent="rules", user=SPOILED_USERS[kind], seed=300)
+        if run.outcome == "failed":
+            assert run.info.blame is not None
+            assert run.info.blame.party != "agent", (wanted.id, run.info.blame)
+            failed.append(wanted.id)
+    assert failed
