@@ -16,10 +16,11 @@ from import_file import import_file
 
 import pytest_tau.plugin
 from pytest_tau.capabilities import attacks
-from pytest_tau.capability import bundled
+from pytest_tau.capability import bundled, bundled_options
 from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.options import COMMON, option_groups
+from pytest_tau.plugin.options_table import OPTIONS
 
 from .sources import nodes_of
 
@@ -112,7 +113,7 @@ def test_the_fixtures_are_listed() -> None:
 
 def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:
     listed = re.findall(r"^- `(--tau-[\w-]+)", CHAPTERS["Options and ini keys"], re.MULTILINE)
-    given = {action for action in vars(pytestconfig.option) if action.startswith("tau_")}
+    given = {option.dest for option in (*OPTIONS.values(), *bundled_options().values())}
     of_another_page = {option.dest for option in option_groups(bundled())[COMMON]}
     assert {option[2:].replace("-", "_") for option in listed} == given - of_another_page
     keys = re.findall(r"^- `(tau_\w+)`", CHAPTERS["Options and ini keys"], re.MULTILINE)
