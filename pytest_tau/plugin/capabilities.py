@@ -71,6 +71,8 @@ class RunCapabilities:
             if capability.name not in added:
                 self._add(capability, _BUNDLED)
         self.found.sort(key=list(bundled()).index)
+        settings = [capability.settings for capability in self.found if capability.settings]
+        self.options = {option.key: option for kind in settings for option in options_of(kind)}
 
     def pytest_plugin_registered(self, plugin: object) -> None:
         """Add the capabilities of a plugin.
