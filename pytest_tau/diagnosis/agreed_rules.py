@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..language.forms import forms_of
+from ..language.ids import form_of
 from ..language.mentions import mentions, mentions_any
 from ..language.segments import sentences
 from ..language.wishes import declines, without_unwanted
@@ -30,6 +32,40 @@ def dropped_part(facts: Facts, deviation: Deviation, made: Call) -> Attribution 
             reason = "its call lacks a part that the user had agreed to"
             return Attribution("agent", reason, made.message_idx, f"{value}: {quoted(answer)}")
     return None
+
+
+def did_other(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call after the user's yes is the one of the proposal and the reference, but for an id or a number.
+
+    The call may be one that its tool has refused.
+    """
+    evidence, wanted = facts.evidence, deviation.wanted.arguments if deviation.wanted is not None else {}
+    for made in facts.calls:
+        agreed = evidence.agreement(made.message_idx) if made.call.name == deviation.tool else None
+        differing = [name for name, value in wanted.items() if made.call.arguments.get(name) != value]
+        if agreed is None or len(differing) != 1:
+            continue
+        (name,) = differing
+        proposed, got = wanted[name], made.call.arguments.get(name)
+        if not isinstance(got, str) or not isinstance(proposed, str):
+            continue
+        texts = [evidence.text(number) for number in agreed]
+        alike = form_of(got) == form_of(proposed) or facts.has_failed(made)
+        if alike and _is_id(proposed) and mentions(texts[0], proposed) and not _is_in(facts, got, texts):
+            reason = "its call is not the one that the user had agreed to"
+            return Attribution("agent", reason, made.message_idx, f"{name}: {got}, not {proposed}")
+    return None
+
+
+def _is_id(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _is_in(facts: Facts, value: str, texts: list[str]) -> bool:
+    """Return whether a text names a value, or has an id or number of its record, such as the digits of a card."""
+    fields = facts.evidence.records.get(value, {}).values()
+    forms = [*forms_of(value), *(part for parts in fields for part in parts if _is_id(part))]
+    return any(mentions_any(text, forms) for text in texts)
 
 
 def _wanted_lines(text: str) -> list[str]:

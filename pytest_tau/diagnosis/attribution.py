@@ -281,6 +281,11 @@ RULES = (
         at_call(agreed_rules.dropped_part),
     ),
     Rule(
+        "agent",
+        "a call after the user's yes has another id or number than the agent's proposal, which was right",
+        at_any(agreed_rules.did_other),
+    ),
+    Rule(
         "user",
         "the user chose another record by its id, when the agent had named both",
         at_call(script_rules.chose_record),

@@ -9,7 +9,16 @@ import pytest
 
 import pytest_tau
 from benchmarks.known_faults import SPOILED_USERS
-from pytest_tau.diagnosis import agent_rules, limit_rules, script_rules, undecided_rules, user_evidence, user_rules
+from pytest_tau.diagnosis import (
+    agent_rules,
+    agreed_rules,
+    limit_rules,
+    script_rules,
+    undecided_rules,
+    user_evidence,
+    user_rules,
+)
+from pytest_tau.diagnosis.deviations import Deviation
 from pytest_tau.language.forms import forms_of, is_same
 from pytest_tau.language.wishes import refused_in, withdraws
 
@@ -309,3 +318,25 @@ def test_a_user_that_makes_a_known_mistake_is_not_taken_for_the_agent(name: str,
             assert run.info.blame.party != "agent", (wanted.id, run.info.blame)
             failed.append(wanted.id)
     assert failed
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ({"item_id": "desk-2", "price": 150}, ("agent", 6, "item_id: desk-2, not lamp-1")),
+        # The user has been told of it.
+        ({"item_id": "lamp-9", "price": 150}, None),
+        # More than the id differs.
+        ({"item_id": "desk-2", "price": 90}, None),
+        ({"item_id": "lamp-1", "price": 150}, None),
+    ],
+)
+def test_a_call_that_is_not_what_the_user_has_agreed_to(domain: Domain, made: dict[str, Any], expected: Any) -> None:
+    wanted = scenario("Set the price of lamp-1 to 150.", action("price", item_id="lamp-1", price=150))
+    asked = agent("I will set the price of lamp-1, not of lamp-9, to 150. Do you confirm? (yes/no)")
+    shown = answered(call("look", item_id="desk-2"), '{"item_id": "desk-2", "name": "Desk"}')
+    talk = [HELLO, user("Lamp-1, please."), *shown, asked, user("Yes, please."), *answered(call("price", **made))]
+    facts = facts_of(domain, wanted, *talk, STOP)
+    deviation = Deviation(None, wanted.criteria.actions[0], ())
+    found = agreed_rules.did_other(facts, deviation)
+    assert (found and (found.party, found.message_idx, found.evidence)) == expected
