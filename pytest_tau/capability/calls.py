@@ -226,8 +226,7 @@ def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
 
 def _given(column: FactColumn) -> dict[str, Any]:
     """Return the fields of a column that are not their defaults, so that most is never infinity, which JSON lacks."""
-    plain = FactColumn(column.name).values()
-    return {name: value for name, value in column.values().items() if name == "name" or value != plain[name]}
+    return {name: value for name, value in vars(column).items() if value != getattr(FactColumn, name, None)}
 
 
 class NamedColumn(NamedTuple):

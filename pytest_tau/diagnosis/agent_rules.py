@@ -12,7 +12,6 @@ from ..language.turns import mentions_refusal
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws
 from ..models import Attribution, call_as_text, strings_in
-from . import user_evidence
 from .facts import first_line, quoted
 from .refusals import obstacle
 from .turning_point import HANDED_OVER
@@ -293,9 +292,7 @@ def _own_ids(deviation: Deviation, others: list[Any]) -> list[str]:
 
 def never_asked_user(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user was to make a call that the agent has never asked it to make."""
-    if not deviation.by_user or deviation.made is not None:
-        return None
-    if facts.evidence.declined() is not None or user_evidence.gave_up(facts, deviation) is not None:
+    if not deviation.by_user or deviation.made is not None or facts.evidence.declined() is not None:
         return None
     phrases = facts.phrases(deviation.tool)
     own = [word for word in deviation.tool.lower().split("_") if len(word) > 2]

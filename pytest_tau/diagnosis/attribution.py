@@ -250,7 +250,12 @@ RULES = (
     Rule(
         "user",
         "the user ended the conversation without a word when the agent waited for its yes",
-        user_evidence.left_unanswered,
+        user_rules.left_unanswered,
+    ),
+    Rule(
+        "user",
+        "the user gave up instead of answering a question, before the agent could look at anything",
+        user_rules.hung_up,
     ),
     Rule(
         "user",

@@ -107,6 +107,13 @@ class Evidence:
         asked = self.texts("assistant", answers[-1][0])
         return (asked[-1][0], answers[-1][0]) if asked and asks_for_yes(asked[-1][1]) else None
 
+    def agreements(self) -> Iterator[tuple[int, int]]:
+        """Yield each request for a yes and the user's yes to it, in their order."""
+        for number, _ in self.texts("user"):
+            agreed = self.agreement(number + 1)
+            if agreed is not None:
+                yield agreed
+
     def declined(self) -> tuple[str, str] | None:
         """Return the agent's last request for a yes and the user's answer, if that is a no."""
         for number, text in reversed(self.texts("user")):

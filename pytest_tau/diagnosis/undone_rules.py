@@ -101,13 +101,8 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def _was_agreed(facts: Facts, deviation: Deviation) -> bool:
     """Return whether the user has agreed to a proposal of what a missing call does to its record."""
-    evidence = facts.evidence
-    for number, _ in evidence.texts("user"):
-        agreed = evidence.agreement(number + 1)
-        proposal = evidence.text(agreed[0]) if agreed is not None and agreed[1] == number else ""
-        if facts.names_record(proposal, deviation) and asks_for_act(facts, proposal, deviation.tool):
-            return True
-    return False
+    proposals = [facts.evidence.text(asked) for asked, _ in facts.evidence.agreements()]
+    return any(facts.names_record(text, deviation) and asks_for_act(facts, text, deviation.tool) for text in proposals)
 
 
 def _is_told_again(facts: Facts, text: str, deviation: Deviation) -> bool:
@@ -123,13 +118,10 @@ def _is_told_again(facts: Facts, text: str, deviation: Deviation) -> bool:
 def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has agreed to a missing call that the agent had proposed."""
     evidence = facts.evidence
-    for number, text in evidence.texts("user"):
-        agreed = evidence.agreement(number + 1)
-        if agreed is None or agreed[1] != number or not _agrees(text) or facts.names_others(text, deviation):
+    for asked, number in evidence.agreements():
+        proposal, text = evidence.text(asked), evidence.text(number)
+        if not _agrees(text) or facts.names_others(text, deviation) or asks_for_person(text):
             continue
-        if asks_for_person(text):
-            continue
-        proposal = evidence.text(agreed[0])
         if not facts.names(proposal, deviation) or _is_of_other_record(facts, proposal, deviation):
             continue
         following = evidence.texts("assistant", after=number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..language.agreement import asks_for_yes, is_plain_no, is_yes
+from ..language.agreement import is_plain_no, is_yes
 from ..language.forms import forms_of, is_same
 from ..language.ids import addresses_in
 from ..language.mentions import mentions_any, short_names, user_ids_in
@@ -254,18 +254,15 @@ def _is_given(evidence: Evidence, value: Any) -> bool:
 
 
 def gave_up(facts: Facts, deviation: Deviation) -> Attribution | None:
-    """Apply if the user has withdrawn a request that the agent was about to fulfil, or to look into."""
+    """Apply if the user has withdrawn a request that the agent was about to fulfil."""
     evidence = facts.evidence
-    if deviation.made is not None or obstacle(facts, deviation) is not None:
+    if deviation.made is not None or deviation.by_user or obstacle(facts, deviation) is not None:
         return None
     for number, text in reversed(evidence.texts("user")):
         asked = evidence.texts("assistant", number)
-        if not withdraws(text) or not asked or is_yes(text):
+        if not (withdraws(text) and asked and waits_for_yes(asked[-1][1])) or is_yes(text):
             continue
-        proposed = waits_for_yes(asked[-1][1]) and not deviation.by_user and facts.names(asked[-1][1], deviation)
-        last = facts.stopped is not None and facts.stopped.message_idx == number
-        left = last and not facts.calls and wants_answer(asked[-1][1]) and not asks_for_yes(asked[-1][1])
-        if proposed or left:
+        if facts.names(asked[-1][1], deviation):
             return Attribution("user", "it withdrew a request of its scenario", number, quoted(text))
     return None
 
@@ -291,17 +288,6 @@ def _answers_proposal(facts: Facts, number: int, deviation: Deviation) -> bool:
         waits_for_yes(text) and facts.names(text, deviation) and not facts.names_others(text, deviation)
         for _, text in asked
     )
-
-
-def left_unanswered(facts: Facts) -> Attribution | None:
-    """Apply if the user ended the conversation instead of answering a request for a yes to the missing call."""
-    last = facts.stopped
-    if last is None or facts.transfer is not None or last.words:
-        return None
-    asked = facts.said
-    if not asked.text or not waits_for_yes(asked.text):
-        return None
-    return Attribution("user", "it ended the conversation instead of answering", last.message_idx, quoted(asked.words))
 
 
 def invented(facts: Facts, deviation: Deviation) -> Attribution | None:

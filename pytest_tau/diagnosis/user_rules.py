@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..language.agreement import agrees_at_once
+from ..language.agreement import agrees_at_once, asks_for_yes
 from ..language.mentions import mentions
-from ..language.turns import announced_in, closes, hands_over, looks_up, speaks_as_agent, wants_answer
+from ..language.turns import announced_in, closes, hands_over, looks_up, speaks_as_agent, waits_for_yes, wants_answer
+from ..language.wishes import withdraws
 from ..models import Attribution, UserMessage
 from .facts import Facts, clipped, quoted
 
@@ -70,6 +71,33 @@ def asked_and_left(facts: Facts) -> Attribution | None:
         return None
     return Attribution(
         "user", "it asked something and ended the conversation in the same message", last.message_idx, quoted(last.text)
+    )
+
+
+def left_unanswered(facts: Facts) -> Attribution | None:
+    """Apply if the user ended the conversation instead of answering a request for a yes to the missing call."""
+    last = facts.stopped
+    if last is None or facts.transfer is not None or last.words:
+        return None
+    asked = facts.said
+    if not asked.text or not waits_for_yes(asked.text):
+        return None
+    return Attribution("user", "it ended the conversation instead of answering", last.message_idx, quoted(asked.words))
+
+
+def hung_up(facts: Facts) -> Attribution | None:
+    """Apply if the user gave up instead of answering the agent's question, which had not looked at anything yet."""
+    last, said = facts.stopped, facts.said
+    if (
+        last is None
+        or facts.calls
+        or not withdraws(last.words)
+        or not wants_answer(said.words)
+        or asks_for_yes(said.words)
+    ):
+        return None
+    return Attribution(
+        "user", "it gave up before the agent could look at anything", last.message_idx, quoted(last.text)
     )
 
 

@@ -27,8 +27,12 @@ import time
 
 def stop():
     # A signal meets the main thread where it waits for this trial, not on its way there.
-    while not sys._current_frames()[threading.main_thread().ident].f_code.co_filename.endswith("waiting.py"):
+    for _ in range(30_000):
+        if sys._current_frames()[threading.main_thread().ident].f_code.co_filename.endswith("waiting.py"):
+            break
         time.sleep(0.001)
+    else:
+        raise RuntimeError("the run does not wait for the trial")
     {stop}
 
 
